@@ -253,3 +253,17 @@ class Entry:
     body: dict[str, Any]
     prev: str
     hash: str
+
+
+@noun
+class Change:
+    """One file's passage from one content to another, as the journal keeps it."""
+
+    path: str
+    before: str  # sha256 hex; "" = absent
+    after: str  # sha256 hex; "" = deleted
+    moved_from: str = ""  # the path it had before, for a move
+    author: str = "ai"  # ai | human | mixed | unknown
+    record: str = ""  # id of the trace record that carries it
+    seq: int = 0  # journal entry that carries it
+    at: str = ""  # RFC 3339, UTC
