@@ -1,0 +1,1 @@
+"""What an agent may do: pure functions from facts to a decision, without clock, file or network."""

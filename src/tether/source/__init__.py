@@ -1,0 +1,1 @@
+"""The raw material: files, text and syntax, before anything is indexed, packed or decided."""
