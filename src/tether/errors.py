@@ -12,17 +12,23 @@ INTENT_HANDSHAKE: Final = "You must cite a valid active Intent ID before mutatin
 CODES: Final[dict[str, tuple[bool, str]]] = {
     # governed edits
     "INTENT_REQUIRED": (True, "Call select_active_intent with the id of an active intent, then retry"),
-    "INTENT_INVALID": (True, "Choose an active intent (`tether intent list`) or ask its owner to activate it"),
+    "INTENT_INVALID": (
+        True,
+        "Choose an active intent (`tether intent list`) or ask its owner to activate it",
+    ),
     "INTENTS_MALFORMED": (True, "Ask a person to mend .orchestration/active_intents.yaml, then retry"),
     "SCOPE_VIOLATION": (True, "Request scope expansion or choose a valid intent"),
     "RISK_APPROVAL_REQUIRED": (True, "Ask a person to approve, then retry exactly the same call"),
     "APPROVAL_REJECTED": (True, "Do not retry this call; choose another way or ask the person why"),
     "APPROVAL_EXPIRED": (True, "Retry the call to ask again"),
     "STALE_FILE": (True, "Re-read the file, rebase the change on what it holds now, then retry"),
-    "WRITE_DENIED": (True, "Ask a person to run `tether shadow` or `tether config set security.write_enabled true`"),
+    "WRITE_DENIED": (
+        True,
+        "Ask a person to run `tether shadow` or `tether config set security.write_enabled true`",
+    ),
     "SECURITY_VIOLATION": (False, "Stay inside the project and away from protected files"),
-    "SELF_GOVERNANCE": (False, "Ask a person: an agent cannot lift its own limits"),
     "LOOP_HALTED": (False, "Stop and ask a person to run `tether reset`"),
+    "PLAN_REQUIRED": (True, "Submit a plan whose open node covers this call"),
     "COLLISION": (True, "Another call holds this path; wait for it to settle, then retry"),
     "BUDGET_EXCEEDED": (True, "Ask a person to raise the budget"),
     "POLICY_ERROR": (False, "A policy rule failed and the call was refused; run `tether doctor`"),
@@ -67,7 +73,7 @@ class TetherError(Exception):
 
 
 def to_wire(error: BaseException) -> dict[str, Any]:
-    """The error contract: `error_code`, `message`, `recoverable`, `required_action`, and what else is known."""
+    """The error contract: `error_code`, `message`, `recoverable`, `required_action`, and what is known."""
     if isinstance(error, TetherError):
         return {
             "error_code": error.code,

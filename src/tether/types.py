@@ -16,7 +16,7 @@ else:
 
     def noun(cls):
         """A frozen value class with keyword or positional fields, without the cost of `dataclasses`."""
-        names = tuple(cls.__dict__.get("__annotations__", ()))
+        names = tuple(cls.__annotations__)
         required = frozenset(n for n in names if n not in cls.__dict__)
         known = frozenset(names)
 
@@ -25,7 +25,7 @@ else:
             if args:
                 if len(args) > len(names):
                     raise TypeError(f"{cls.__name__} takes at most {len(names)} values")
-                values.update(zip(names, args))
+                values.update(zip(names, args, strict=False))
             if given:
                 if not known.issuperset(given):
                     raise TypeError(f"{cls.__name__} has no field {sorted(set(given) - known)}")
@@ -112,6 +112,8 @@ class Effect:
     target: str  # a path as given, a command line, or a host
     before: str | None = None
     after: str | None = None
+    anchored: bool = False  # an edit that names the text it replaces: the file need not have been read
+    command: bool = False  # a target named by a command, not by the call itself
     risk: Risk | None = None  # of a `run`
     cwd: str = ""  # of a `run`
 

@@ -1,0 +1,1 @@
+"""DID: the journal, the trace ledger and what is derived from them."""

@@ -1,0 +1,290 @@
+"""The journal: append-only, hash-chained, shared by every process of one project.
+
+Facts are read and entries appended inside one write transaction (`Journal.turn`), so a single-use
+approval, a budget or a reservation cannot be spent twice by two processes deciding at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from contextlib import contextmanager
+from hashlib import sha256
+
+from tether.errors import TetherError
+from tether.record.projection import project
+from tether.types import Entry, Head
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+GENESIS = "0" * 64
+BUSY_SECONDS = 5.0
+
+# INVARIANT: `INSERT OR REPLACE` deletes without firing delete triggers, so the insert trigger
+# itself demands that every row continues the chain.
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, val TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entry (
+  seq INTEGER PRIMARY KEY, at TEXT NOT NULL, kind TEXT NOT NULL, run TEXT NOT NULL, call TEXT NOT NULL,
+  body TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
+CREATE INDEX entry_run ON entry (run, seq);
+CREATE INDEX entry_call ON entry (call, seq);
+CREATE INDEX entry_kind ON entry (kind, seq);
+CREATE TRIGGER entry_no_update BEFORE UPDATE ON entry
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER entry_no_delete BEFORE DELETE ON entry
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TRIGGER entry_chained BEFORE INSERT ON entry
+WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM entry)
+  OR NEW.prev IS NOT coalesce((SELECT hash FROM entry ORDER BY seq DESC LIMIT 1), printf('%064d', 0))
+BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
+CREATE TABLE fact (scope TEXT NOT NULL, key TEXT NOT NULL, val TEXT NOT NULL, seq INTEGER NOT NULL,
+  PRIMARY KEY (scope, key)) WITHOUT ROWID;
+CREATE TABLE touch (tree TEXT NOT NULL, path TEXT NOT NULL, seq INTEGER NOT NULL, n INTEGER NOT NULL,
+  change TEXT NOT NULL, PRIMARY KEY (tree, path, seq, n)) WITHOUT ROWID;
+"""
+
+
+def canonical(value: Any) -> str:
+    """The one spelling of a JSON value that hashes are taken of."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def chain_hash(prev: str, seq: int, at: str, kind: str, run: str, call: str, body: str) -> str:
+    """The hash that ties an entry to all before it."""
+    return sha256("\n".join((prev, str(seq), at, kind, run, call, body)).encode()).hexdigest()
+
+
+def timestamp(now: float) -> str:
+    """RFC 3339 in UTC, to the microsecond."""
+    whole = int(now)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((now - whole) * 1e6):06d}Z"
+
+
+class Turn:
+    """One write transaction: what is read in it stays true until what is appended in it is committed."""
+
+    def __init__(self, db: sqlite3.Connection, head: Head, now: float) -> None:
+        self._db = db
+        self.head = head
+        self.now = now
+
+    def fact(self, scope: str, key: str) -> Any:
+        """One projected fact, or None."""
+        row = self._db.execute("SELECT val FROM fact WHERE scope=? AND key=?", (scope, key)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    def facts(self, scope: str) -> dict[str, Any]:
+        """All facts of a scope."""
+        rows = self._db.execute("SELECT key, val FROM fact WHERE scope=?", (scope,))
+        return {key: json.loads(val) for key, val in rows}
+
+    def append(self, kind: str, body: dict[str, Any], *, run: str = "", call: str = "") -> Entry:
+        """Adds one entry and what it projects to."""
+        seq = self.head.seq + 1
+        at = timestamp(self.now)
+        text = canonical(body)
+        digest = chain_hash(self.head.hash, seq, at, kind, run, call, text)
+        self._db.execute(
+            "INSERT INTO entry VALUES (?,?,?,?,?,?,?,?)",
+            (seq, at, kind, run, call, text, self.head.hash, digest),
+        )
+        entry = Entry(seq, at, kind, run, call, body, self.head.hash, digest)
+        _apply(self._db, entry)
+        self.head = Head(seq, digest)
+        return entry
+
+
+class Journal:
+    """One project's journal, open in this process."""
+
+    def __init__(self, path: str, db: sqlite3.Connection, identity: str) -> None:
+        self.path = path
+        self.id = identity
+        self._db = db
+
+    @classmethod
+    def open(cls, path: str, *, create_id: str = "") -> Journal:
+        """Opens the journal; with `create_id` an absent one is begun under that identity."""
+        if not create_id and not os.path.exists(path):
+            raise TetherError("NOT_A_PROJECT", f"no journal at `{path}`")
+        try:
+            db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+            db.execute(f"PRAGMA busy_timeout={int(BUSY_SECONDS * 1000)}")
+            identity = _identity(db)
+            if not identity:
+                identity = _create(db, create_id)
+        except sqlite3.DatabaseError as error:
+            raise _unavailable(path, error) from error
+        return cls(path, db, identity)
+
+    def close(self) -> None:
+        """Closes this process's connection; others are not disturbed."""
+        self._db.close()
+
+    @contextmanager
+    def turn(self, *, durable: bool = False, now: float | None = None) -> Iterator[Turn]:
+        """A write transaction. `durable` survives power loss, not only a killed process."""
+        db = self._db
+        try:
+            db.execute("PRAGMA synchronous=" + ("FULL" if durable else "NORMAL"))
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            raise _unavailable(self.path, error) from error
+        try:
+            turn = Turn(db, _head(db), time.time() if now is None else now)
+            yield turn
+            db.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            _roll_back(db)
+            raise _unavailable(self.path, error) from error
+        except BaseException:
+            _roll_back(db)
+            raise
+
+    def append(
+        self, kind: str, body: dict[str, Any], *, run: str = "", call: str = "", durable: bool = False
+    ) -> Entry:
+        """Adds one entry that depends on no other."""
+        with self.turn(durable=durable) as turn:
+            return turn.append(kind, body, run=run, call=call)
+
+    def head(self) -> Head:
+        """Where the journal ends now."""
+        return _head(self._db)
+
+    def fact(self, scope: str, key: str) -> Any:
+        """One projected fact outside any turn."""
+        return Turn(self._db, Head(0, ""), 0.0).fact(scope, key)
+
+    def facts(self, scope: str) -> dict[str, Any]:
+        """All facts of a scope outside any turn."""
+        return Turn(self._db, Head(0, ""), 0.0).facts(scope)
+
+    def entries(
+        self, after: int = 0, *, kinds: tuple[str, ...] = (), run: str = "", call: str = "", limit: int = -1
+    ) -> Iterator[Entry]:
+        """Entries in order, filtered."""
+        where, values = ["seq > ?"], [after]
+        parameters: list[Any] = list(values)
+        if kinds:
+            where.append(f"kind IN ({','.join('?' * len(kinds))})")
+            parameters += kinds
+        if run:
+            where.append("run = ?")
+            parameters.append(run)
+        if call:
+            where.append("call = ?")
+            parameters.append(call)
+        sql = f"SELECT * FROM entry WHERE {' AND '.join(where)} ORDER BY seq LIMIT ?"  # noqa: S608
+        for row in self._db.execute(sql, (*parameters, limit)):
+            yield _entry(row)
+
+    def entry(self, seq: int) -> Entry | None:
+        """The entry at a position."""
+        row = self._db.execute("SELECT * FROM entry WHERE seq=?", (seq,)).fetchone()
+        return _entry(row) if row else None
+
+    def touches(self, tree: str, path: str, after: int = 0) -> list[dict[str, Any]]:
+        """The changes of one path, in order, as `types.Change` fields."""
+        rows = self._db.execute(
+            "SELECT change FROM touch WHERE tree=? AND path=? AND seq>? ORDER BY seq, n", (tree, path, after)
+        )
+        return [json.loads(row[0]) for row in rows]
+
+    def touched(self, tree: str) -> list[str]:
+        """Every path with a recorded change."""
+        return [row[0] for row in self._db.execute("SELECT DISTINCT path FROM touch WHERE tree=?", (tree,))]
+
+
+def _identity(db: sqlite3.Connection) -> str:
+    try:
+        row = db.execute("SELECT val FROM meta WHERE key='id'").fetchone()
+    except sqlite3.OperationalError as error:
+        if "no such table" in str(error):
+            return ""
+        raise
+    return str(row[0]) if row else ""
+
+
+def _create(db: sqlite3.Connection, identity: str) -> str:
+    if not identity:
+        raise TetherError("JOURNAL_BROKEN", "the journal file holds no journal")
+    mode = db.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+    if mode != "wal":
+        raise TetherError(
+            "JOURNAL_UNAVAILABLE", f"the file system does not support WAL (it answered `{mode}`)"
+        )
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # another process may have created it between our look and our lock
+        found = _identity(db)
+        if not found:
+            for statement in _statements(_SCHEMA):
+                db.execute(statement)
+            db.execute("INSERT INTO meta VALUES ('id', ?), ('version', '1')", (identity,))
+        db.execute("COMMIT")
+    except BaseException:
+        _roll_back(db)
+        raise
+    return found or identity
+
+
+def _statements(script: str) -> Iterator[str]:
+    # executescript would commit the transaction the tables must be created in
+    held = ""
+    for part in script.split(";"):
+        held += part + ";"
+        if sqlite3.complete_statement(held):
+            yield held
+            held = ""
+
+
+def _head(db: sqlite3.Connection) -> Head:
+    row = db.execute("SELECT seq, hash FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+    return Head(row[0], row[1]) if row else Head(0, GENESIS)
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    return Entry(row[0], row[1], row[2], row[3], row[4], json.loads(row[5]), row[6], row[7])
+
+
+def _apply(db: sqlite3.Connection, entry: Entry) -> None:
+    def get(scope: str, key: str) -> Any:
+        row = db.execute("SELECT val FROM fact WHERE scope=? AND key=?", (scope, key)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    for scope, key, val in project(entry, get):
+        if key == "*" and val is None:
+            db.execute("DELETE FROM fact WHERE scope=?", (scope,))
+        elif val is None:
+            db.execute("DELETE FROM fact WHERE scope=? AND key=?", (scope, key))
+        else:
+            db.execute(
+                "INSERT OR REPLACE INTO fact VALUES (?,?,?,?)", (scope, key, canonical(val), entry.seq)
+            )
+    tree = entry.body.get("tree", "")
+    for n, change in enumerate(entry.body.get("changes", ())):
+        stored = canonical({**change, "seq": entry.seq, "at": entry.at})
+        db.execute("INSERT INTO touch VALUES (?,?,?,?,?)", (tree, change["path"], entry.seq, n, stored))
+        if change.get("moved_from"):
+            db.execute(
+                "INSERT INTO touch VALUES (?,?,?,?,?)", (tree, change["moved_from"], entry.seq, n, stored)
+            )
+
+
+def _roll_back(db: sqlite3.Connection) -> None:
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+
+
+def _unavailable(path: str, error: sqlite3.DatabaseError) -> TetherError:
+    text = str(error)
+    if "malformed" in text or "not a database" in text or "append-only" in text:
+        return TetherError("JOURNAL_BROKEN", f"the journal `{path}` cannot be used: {text}")
+    return TetherError("JOURNAL_UNAVAILABLE", f"the journal `{path}` cannot be written: {text}")
