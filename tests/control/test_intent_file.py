@@ -133,7 +133,7 @@ def intent(**changes: str) -> str:
         (intent(constraint="[]"), 5, 3, "`constraints`", "the unknown key `constraint`"),
         (intent(name="n\n  name: m"), 3, 3, "each key once", "`name` again"),
         (intent(constraints="[~]"), 5, 17, "text", "nothing"),
-        (intent(acceptance_criteria="[{txt: a}]"), 5, 27, "`text`", "the unknown key `txt`"),
+        (intent(acceptance_criteria="[{txt: a}]"), 5, 26, "`text`", "the unknown key `txt`"),
         (intent(acceptance_criteria="[{run: a, command: b}]"), 5, 34, "either", "both"),
         (intent(acceptance_criteria="[{}]"), 5, 25, "a criterion", "a map"),
         (intent() + intent(), 5, 7, "each id once", "first used in line 1"),
@@ -209,6 +209,8 @@ def test_a_huge_file_is_refused_before_it_is_read() -> None:
         parse("#" * (MAX_BYTES + 1))
     with pytest.raises(TetherError, match=f"expected at most {MAX_INTENTS} intents"):
         parse("- a\n" * (MAX_INTENTS + 1))
+    with pytest.raises(TetherError, match="expected at most 20000 values"):
+        parse("- a\n" * 20_001)
 
 
 def test_an_alias_bomb_does_not_go_off() -> None:

@@ -128,7 +128,7 @@ def nearest(word: str, among: Sequence[str]) -> str:
     """The closest of the valid words, however far."""
     from difflib import SequenceMatcher
 
-    return max(among, key=lambda valid: SequenceMatcher(None, word.lower(), valid).ratio())
+    return max(among, key=lambda valid: SequenceMatcher(None, word[:64].lower(), valid).ratio())
 
 
 def _listing(root: Node, problems: _Problems) -> Node | None:

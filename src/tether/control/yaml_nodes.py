@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_DEPTH = 8
+MAX_NODES = 20_000  # reading is slow, and a file of intents is small
 
 
 class Node:
@@ -90,8 +91,16 @@ def _document(events: Iterator[Any]) -> Node | None:
             if event.tags:
                 raise Malformed(mark.line, mark.column, "no directives", "a `%TAG` directive")
         elif name not in ("StreamStartEvent", "StreamEndEvent", "DocumentEndEvent"):
-            root = _node(event, events, 0)
+            root = _node(event, _counted(events), 0)
     return root if root is None or not root.is_empty else None
+
+
+def _counted(events: Iterator[Any]) -> Iterator[Any]:
+    for number, event in enumerate(events):
+        if number >= MAX_NODES:
+            mark = event.start_mark
+            raise Malformed(mark.line, mark.column, f"at most {MAX_NODES} values", "one more")
+        yield event
 
 
 def _node(event: Any, events: Iterator[Any], depth: int) -> Node:
