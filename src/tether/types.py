@@ -140,6 +140,17 @@ class Prepared:
     run: Callable[..., Any]
 
 
+@noun
+class Verb:
+    """One thing an agent can ask for. `prepare(root, args)` parses and foresees; nothing is touched by it."""
+
+    name: str
+    prepare: Callable[..., Prepared]
+    mutating: bool
+    summary: str
+    schema: dict[str, Any]  # JSON Schema of the arguments
+
+
 # ── what decides ─────────────────────────────────────────────────────────────
 
 

@@ -1,0 +1,1 @@
+"""The hands: every verb that touches files or runs programs, behind the gate."""
