@@ -90,7 +90,7 @@ def test_a_snapshot_that_is_not_one_is_refused(data: object) -> None:
 
 def test_looking_up_intents_and_scopes_loads_nothing_heavy() -> None:
     program = (
-        "import sys; import tether.control.intents, tether.control.scope\n"
+        "import sys; import tether.control.intents, tether.control.scope, tether.control.intent_context\n"
         "heavy = {'dataclasses', 'typing', 'pathlib', 'ruamel', 'ruamel.yaml', 'inspect', 'xml', 'difflib'}\n"
         "sys.exit(str(sorted(heavy & sys.modules.keys())) if heavy & sys.modules.keys() else 0)"
     )

@@ -69,32 +69,34 @@ def parse(text: str, name: str = NAME) -> tuple[Intent, ...]:
     return load(text, name)[0]
 
 
-def load(text: str, name: str = NAME) -> tuple[tuple[Intent, ...], Node | None, list[Node]]:
-    """The intents, the node of their list if the file has one, and the node of each intent."""
+def load(text: str, name: str = NAME) -> tuple[tuple[Intent, ...], Node | None]:
+    """The intents, and the document they were read from, for edits that keep the rest as it is."""
     problems = _Problems(name)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > MAX_BYTES:
         problems.add(0, 0, f"at most {MAX_BYTES} bytes", f"{size}")
         problems.settle()
-    listing: Node | None = None
     nodes: list[Node] = []
-    intents: list[Intent] = []
+    root: Node | None = None
     try:
         root = read(text)
     except Malformed as error:
         problems.add(error.line, error.column, error.expected, error.found)
-        root = None
     if root is not None:
-        listing = _listing(root, problems)
-        if listing is not None and listing.kind == "list":
-            nodes = listing.items
-            if len(nodes) > MAX_INTENTS:
-                problems.at(listing, f"at most {MAX_INTENTS} intents", f"{len(nodes)}")
-                problems.settle()
-            intents = [_intent(node, problems) for node in nodes]
+        _, rows = _listing(root, problems)
+        nodes = rows.items if rows is not None else []
+        if rows is not None and len(nodes) > MAX_INTENTS:
+            problems.at(rows, f"at most {MAX_INTENTS} intents", f"{len(nodes)}")
+            problems.settle()
+    intents = [_intent(node, problems) for node in nodes]
     _relate(intents, nodes, problems)
     problems.settle()
-    return tuple(intents), listing, nodes
+    return tuple(intents), root
+
+
+def locate(root: Node) -> tuple[Node | None, Node | None]:
+    """The key that the list of intents stands under, and the list, in a document read without problem."""
+    return _listing(root, _Problems(""))
 
 
 class _Problems:
@@ -131,28 +133,28 @@ def nearest(word: str, among: Sequence[str]) -> str:
     return max(among, key=lambda valid: SequenceMatcher(None, word[:64].lower(), valid).ratio())
 
 
-def _listing(root: Node, problems: _Problems) -> Node | None:
+def _listing(root: Node, problems: _Problems) -> tuple[Node | None, Node | None]:
     if root.kind == "list":
-        return root
+        return None, root
     if root.kind != "map":
         problems.at(root, "`active_intents:` with a list of intents")
-        return None
-    listing: Node | None = None
+        return None, None
+    found: tuple[Node | None, Node | None] = (None, None)
     for key, value in _entries(root, problems):
-        if key.value in TOP and key.kind == "scalar":
-            if listing is not None:
+        if key.value in TOP:
+            if found[0] is not None:
                 problems.at(key, "one list of intents", f"a second, `{key.value}`")
-            listing = value
+            found = key, value
             if value.kind != "list" and not value.is_empty:
                 problems.at(value, "a list of intents")
-        elif key.value == "version" and key.kind == "scalar":
+        elif key.value == "version":
             if value.value != "1":
                 problems.at(value, "version 1")
         else:
             problems.at(key, f"`{nearest(key.value, (*TOP, 'version'))}`")
-    if listing is None:
+    if found[0] is None:
         problems.at(root, "`active_intents:` with a list of intents", "no such key")
-    return listing
+    return found
 
 
 def _entries(node: Node, problems: _Problems) -> list[tuple[Node, Node]]:
