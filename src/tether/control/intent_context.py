@@ -181,7 +181,8 @@ class _Page:
     def _next(self) -> str:
         intent = self.intent
         if intent.status != "active":
-            return f"This intent is {self._short(intent.status, self.longest)}: nothing can be changed under it. Select an active one."
+            status = self._short(intent.status, self.longest)
+            return f"This intent is {status}: nothing can be changed under it. Select an active one."
         checks = " Then run its commands with `tether intent check`." if intent.acceptance_criteria else ""
         return (
             "Read before you write, change only paths inside the scope, keep every constraint, "
