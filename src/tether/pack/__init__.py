@@ -1,0 +1,1 @@
+"""A budgeted, zoomable, reproducible view of a repository."""

@@ -1,0 +1,122 @@
+"""One file as read, and what can be known of it from its bytes alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tether.pack.escape import escape_surrogates
+from tether.pack.measure import Tokenizer, starts_at_seam
+from tether.pack.text import decode, hash_md5
+
+# text → (text without secrets, how many were taken out)
+Redactor = Callable[[str], "tuple[str, int]"]
+
+_CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
+
+
+class Facts(NamedTuple):
+    """Everything that follows from a file's bytes, a tokenizer and a redactor: what the cache keeps."""
+
+    sha: str  # SHA-256 of the normalised text
+    checksum: str  # MD5 of the normalised text
+    md5: str  # MD5 of the text after redaction
+    units: int  # of the text after redaction, with a newline at its end
+    lines: int
+    redacted: int
+    verbatim: bool  # the file's bytes can be written as they are, in XML too
+    ended: bool  # the last line has its newline
+    seam: bool  # the text starts a new token after any newline
+
+
+class Lexicon(NamedTuple):
+    """How texts are measured and cleaned in one run, and what is remembered of it."""
+
+    tokenizer: Tokenizer
+    redact: Redactor | None
+    memory: MutableMapping[bytes, tuple[object, ...]]
+    salt: bytes = b""  # what else the facts depend on: tokenizer, redactor and its version
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A path and its content, or the way to get at it; None from `load` means there is no text to show."""
+
+    path: str
+    load: Callable[[], bytes | None]
+    mtime: float = 0.0
+    ctime: float = 0.0
+    size: int = 0
+    escaped: int = 0  # characters that had to be escaped to make the content text at all
+
+
+def make_file(path: str, content: str | bytes, mtime: float = 0.0) -> File:
+    """A file from memory."""
+    escaped = 0
+    if isinstance(content, str):
+        content, escaped = escape_surrogates(content)
+        content = content.encode()
+    data = content
+    return File(path, lambda: data, mtime, mtime, len(data), escaped)
+
+
+class Document:
+    """A loaded file. The text is decoded only when somebody asks for it."""
+
+    __slots__ = ("_clean", "_text", "data", "facts", "path")
+
+    def __init__(self, path: str, data: bytes, lexicon: Lexicon) -> None:
+        self.path = path
+        self.data = data
+        self._text: str | None = None
+        self._clean: str | None = None
+        key = hashlib.sha256(data).digest() + lexicon.salt
+        known = lexicon.memory.get(key)
+        if known is None:
+            self.facts = self._examine(lexicon)
+            lexicon.memory[key] = tuple(self.facts)
+        else:
+            self.facts = Facts(*known)  # type: ignore[arg-type]
+
+    @property
+    def text(self) -> str:
+        """The original text, newlines normalised."""
+        if self._text is None:
+            self._text = decode(self.data)
+        return self._text
+
+    def clean(self, lexicon: Lexicon) -> str:
+        """The text with its secrets taken out."""
+        if self._clean is None:
+            unchanged = lexicon.redact is None or self.facts.redacted == 0
+            self._clean = self.text if unchanged else lexicon.redact(self.text)[0]  # type: ignore[misc]
+        return self._clean
+
+    def _examine(self, lexicon: Lexicon) -> Facts:
+        text = self.text
+        clean, redacted = lexicon.redact(text) if lexicon.redact else (text, 0)
+        self._clean = clean
+        data = self.data
+        checksum = hash_md5(text)
+        same = not redacted
+        ended = clean.endswith("\n")
+        legal = (
+            b"]]>" not in data
+            and len(data.translate(None, _CONTROLS)) == len(data)
+            and b"\xef\xbf\xbe" not in data
+            and b"\xef\xbf\xbf" not in data
+        )
+        verbatim = same and ended and legal and b"\r" not in data and len(text.encode()) == len(data)
+        return Facts(
+            hashlib.sha256(data if verbatim else text.encode()).hexdigest(),
+            checksum,
+            checksum if same else hash_md5(clean),
+            lexicon.tokenizer.units(clean if ended else clean + "\n"),
+            text.count("\n") + 1,
+            redacted,
+            verbatim,
+            ended,
+            starts_at_seam(clean),
+        )
