@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from typing import Protocol
 
 from tether.errors import TetherError
@@ -69,3 +71,14 @@ def expect_present(path: str, kind: str) -> None:
         raise TetherError("NOT_A_FILE", f"`{path}` is a directory", path=path)
     if kind != "file":
         raise TetherError("NOT_FOUND", f"`{path}` does not exist", path=path)
+
+
+def mode_of(root: Root, path: str) -> int | None:
+    """The permission bits of a canonical path; None when there is nothing."""
+    parent, leaf = root.open_parent(path)
+    try:
+        return stat.S_IMODE(os.stat(leaf, dir_fd=parent, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return None
+    finally:
+        os.close(parent)

@@ -13,7 +13,7 @@ from tether.errors import TetherError
 from tether.source.root import Root, refusal
 from tether.source.text import Text, decode, encode, normalise
 from tether.tools.arguments import describe, parse
-from tether.tools.changes import Context, FileChange, expect_present
+from tether.tools.changes import Context, FileChange, expect_present, mode_of
 from tether.tools.matches import describe_miss, find_all
 from tether.types import Effect, Prepared, Spot, Verb
 
@@ -184,7 +184,7 @@ def prepare_move(root: Root, args: dict[str, Any]) -> Prepared:
         data, found = root.read(source.path, follow=False)
         expect = given["expected_hash"]
         return [
-            FileChange(destination.path, data, taken, _mode_of(root, source.path), source.path),
+            FileChange(destination.path, data, taken, mode_of(root, source.path), source.path),
             FileChange(source.path, None, found.hash if expect is None else expect),
         ]
 
@@ -240,17 +240,6 @@ def _style_of(root: Root, spot: Spot, newline: str) -> Text:
     if newline != "keep":
         like = Text("", like.encoding, newline, like.bom)
     return like
-
-
-def _mode_of(root: Root, path: str) -> int:
-    import os
-    import stat
-
-    parent, leaf = root.open_parent(path)
-    try:
-        return stat.S_IMODE(os.stat(leaf, dir_fd=parent, follow_symlinks=False).st_mode)
-    finally:
-        os.close(parent)
 
 
 def _replace(path: str, was: Text, given: dict[str, Any]) -> str:
