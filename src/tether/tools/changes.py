@@ -37,6 +37,9 @@ class Context(Protocol):
     def emit(self, text: str) -> None:
         """Passes progress on to whoever watches."""
 
+    def cancelled(self) -> bool:
+        """Whether the caller has given up; long work asks often and ends at once."""
+
 
 class Direct:
     """A context that commits at once, with no decision and no record: for trying verbs on their own."""
@@ -50,6 +53,9 @@ class Direct:
 
     def emit(self, text: str) -> None:
         self.emitted.append(text)
+
+    def cancelled(self) -> bool:
+        return False
 
 
 def apply(root: Root, changes: Sequence[FileChange]) -> None:
