@@ -136,8 +136,8 @@ def test_a_file_renamed_and_edited_by_hand_is_followed_where_git_knows(diary):
     diary.add("a", None, text)
     diary.add("b", text + "hand\n", text + "hand\nmore\n")
     assert diary.owners("b") == [UNKNOWN] * 7 + ["ai:r2"]
-    renames = {"b": "a"}
-    assert diary.owners("b", lambda path: renames.get(path, "")) == ["ai:r1"] * 6 + [HUMAN, "ai:r2"]
+    renames = {"b": ["never recorded", "a"]}
+    assert diary.owners("b", lambda path: renames.get(path, [])) == ["ai:r1"] * 6 + [HUMAN, "ai:r2"]
     assert diary.owners("b") == ["ai:r1"] * 6 + [HUMAN, "ai:r2"]
 
 

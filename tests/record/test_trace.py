@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tether.errors import TetherError
-from tether.record import trace
+from tether.record import clone, trace, why
 from tether.record.contents import Contents
 from tether.types import Agent, Change, Decision
 
@@ -232,3 +232,29 @@ def test_records_are_valid_whatever_they_are_made_of(
     for file in record["files"]:
         for conversation in file["conversations"]:
             assert all(span["start_line"] <= span["end_line"] for span in conversation["ranges"])
+    assert trace.is_sound(record)
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
+values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+)
+
+
+@given(data=st.data())
+@settings(max_examples=200)
+def test_a_record_of_another_shape_is_known_as_unsound_or_can_be_read(tmp_path_factory, data):
+    store = Contents(str(tmp_path_factory.getbasetemp() / "shape"))
+    decision = Decision("allow", rules=("r",))
+    record = build(store, Change("a", "", put(store, "x\n")), decision=decision, intent="I")
+    at, places = record, []
+    while isinstance(at, (dict, list)) and at:
+        key = data.draw(st.sampled_from(sorted(at) if isinstance(at, dict) else range(len(at))))
+        places.append((at, key))
+        at = at[key]
+    holder, key = data.draw(st.sampled_from(places))
+    holder[key] = data.draw(values)
+    if trace.is_sound(record):
+        list(clone._runs(record, {"a"}))
+        why._describe({"id": "x", **record}, "a", 0, "ai", 1.0, "ledger", "")

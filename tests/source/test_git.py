@@ -8,6 +8,7 @@ from tether.source.git import (
     find_renames,
     find_repository,
     head_revision,
+    read_objects,
     resolve_head,
     run_git,
     trace_renames,
@@ -175,6 +176,16 @@ def test_a_hostile_configuration_runs_nothing(project, tmp_path):
     assert run_git(repo, "log", "-p", "--no-ext-diff", "--no-textconv", "HEAD", "--")
     assert run_git(repo, "cat-file", "-p", "1" * 40) is None
     assert not mark.exists()
+
+
+def test_objects_are_read_all_at_once(project):
+    repo = find_repository(str(project))
+    text = (project / "src" / "a.py").read_bytes()
+    names = ["HEAD:src/a.py", "HEAD:nothing", "", "HEAD:src", "a\nb", "HEAD:src/a.py missing", "HEAD"]
+    found = read_objects(repo, names)
+    assert found[:6] == [text, None, None, None, None, None]
+    assert found[6].startswith(b"tree ")
+    assert read_objects(repo, []) == []
 
 
 def test_a_pathspec_is_only_a_path(project):

@@ -10,26 +10,33 @@ import fcntl
 import json
 import os
 from hashlib import sha256
+from itertools import groupby
 
 from tether.record.patience import match, split, strip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Final
+    from typing import Any, Final, Protocol
 
-    from tether.record.contents import Contents
     from tether.types import Change
+
+    class Contents(Protocol):
+        """`record.contents.Contents`, or anything that gives bytes by their hash."""
+
+        def get(self, sha: str) -> bytes | None: ...
 
     Runs = list[tuple[int, str]]
     # the recorded changes that touch a path, as destination or origin, after a journal position, in order
     History = Callable[[str, int], Iterable[Change]]
+    # the names a file had before, newest first
+    Renamed = Callable[[str], Iterable[str]]
 
 HUMAN: Final = "human:"
 UNKNOWN: Final = "unknown:"
 _FORMAT: Final = 1
 _VERSIONS: Final = 16  # contents remembered for each path, so that switching branches restores their maps
-_TELLING: Final = 5  # distinct lines a content needs before it identifies a renamed file
+_TELLING: Final = 6  # lines a content needs before it identifies a renamed file
 _NAMES_LIMIT: Final = 8 << 20
 
 
@@ -43,13 +50,7 @@ def expand(runs: Iterable[Sequence[Any]]) -> list[str]:
 
 def compress(owners: Iterable[str]) -> Runs:
     """Owners as runs of equal ones."""
-    runs: list[list[Any]] = []
-    for owner in owners:
-        if runs and runs[-1][1] == owner:
-            runs[-1][0] += 1
-        else:
-            runs.append([1, owner])
-    return [(count, owner) for count, owner in runs]
+    return [(sum(1 for _ in group), owner) for owner, group in groupby(owners)]
 
 
 def carry(old: Sequence[bytes], runs: Runs, new: Sequence[bytes], owner: str) -> Runs:
@@ -133,11 +134,11 @@ class Lines:
         path: str,
         history: History,
         contents: Contents,
-        renamed: Callable[[str], str] | None = None,
+        renamed: Renamed | None = None,
     ) -> State:
         """Apply what the journal says of `path` since the map was last advanced.
 
-        `renamed` names the path a file had before, where someone knows (git): it is asked only about a
+        `renamed` tells the names a file had before, where someone knows (git): it is asked only about a
         file whose first recorded change began from a content that no recorded path ever had.
         """
         target = self._locate(path)
@@ -146,13 +147,13 @@ class Lines:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = self._load(path)
-            if state.orphan and renamed is not None and renamed(path):
+            if state.orphan and renamed is not None and any(True for _ in renamed(path)):
                 state = State(path)
             known, orphan = state.seq, state.orphan
             self._replay(state, history, contents, renamed, None)
             if (state.seq, state.orphan) != (known, orphan):
                 self._save(state)
-                self._name(state, contents)
+                self._name(state)
         finally:
             os.close(lock)
         return state
@@ -191,7 +192,7 @@ class Lines:
         state: State,
         history: History,
         contents: Contents,
-        renamed: Callable[[str], str] | None,
+        renamed: Renamed | None,
         until: int | None,
     ) -> None:
         changes = [c for c in history(state.path, state.seq) if until is None or c.seq < until]
@@ -209,14 +210,14 @@ class Lines:
         change: Change,
         history: History,
         contents: Contents,
-        renamed: Callable[[str], str] | None,
+        renamed: Renamed | None,
     ) -> None:
         if change.moved_from and change.moved_from != state.path:
             self._adopt(state, self._at(change.moved_from, change.seq, history, contents, renamed))
         elif not state.versions and change.before:
-            origin = self.find(change.before) or (renamed(state.path) if renamed else "")
-            if origin and origin != state.path:
-                self._adopt(state, self._at(origin, change.seq, history, contents, renamed))
+            for origin in (self.find(change.before), *(renamed(state.path) if renamed else ())):
+                if origin and origin != state.path and not state.versions:
+                    self._adopt(state, self._at(origin, change.seq, history, contents, renamed))
             state.orphan = not state.versions
         owner = f"{change.author}:{change.record}"
         reach(state, change.before, contents)
@@ -236,7 +237,7 @@ class Lines:
         seq: int,
         history: History,
         contents: Contents,
-        renamed: Callable[[str], str] | None,
+        renamed: Renamed | None,
     ) -> State:
         """The state of another path just before a journal position."""
         state = self._load(path)
@@ -269,11 +270,8 @@ class Lines:
             file.write(state.to_json())
         os.replace(temporary, target)
 
-    def _name(self, state: State, contents: Contents) -> None:
-        if not state.hash:
-            return
-        data = contents.get(state.hash)
-        if data is None or len(set(strip(split(data)))) < _TELLING:
+    def _name(self, state: State) -> None:
+        if sum(count for count, _ in state.runs) < _TELLING:
             return
         path = os.path.join(self.folder, "names")
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC

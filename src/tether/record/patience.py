@@ -24,7 +24,8 @@ def split(data: bytes) -> list[bytes]:
 
 def strip(lines: Sequence[bytes]) -> list[bytes]:
     """Each line without any whitespace: what makes it the same line after re-indentation."""
-    return [b"".join(line.split()) for line in lines]
+    # one pass over the joined text is many times faster than one for each line
+    return b"\n".join(lines).translate(None, b" \t\r\v\f").split(b"\n") if lines else []
 
 
 def match(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int, int]]:

@@ -63,21 +63,19 @@ def build(
     kept: dict[str, Any] = {
         "journal": journal,
         "seq": seq,
-        "agent": _drop_empty({"session": _clean(agent.session), "name": _clean(agent.name)}),
+        "agent": _drop_empty({"session": clean(agent.session), "name": clean(agent.name)}),
         "files": details,
     }
     if decision is not None:
         kept["decision"] = _drop_empty(
             {
                 "verdict": decision.verdict,
-                "rules": [_clean(rule) for rule in decision.rules],
-                "policy": _clean(decision.policy),
-                "approval": _clean(decision.approval),
+                "rules": [clean(rule) for rule in decision.rules],
+                "policy": clean(decision.policy),
+                "approval": clean(decision.approval),
             }
         )
-    kept |= _drop_empty(
-        {"node": _clean(node), "tree": _clean(tree), "anchor": anchor, "class": mutation_class}
-    )
+    kept |= _drop_empty({"node": clean(node), "tree": clean(tree), "anchor": anchor, "class": mutation_class})
     record: dict[str, Any] = {
         "version": VERSION,
         "id": derive_id(journal, seq),
@@ -121,6 +119,36 @@ def own(record: dict[str, Any]) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def is_sound(record: Any) -> bool:
+    """Whether a record read from a ledger has the shape its readers count on; ledgers come with clones."""
+    try:
+        for file in record["files"]:
+            if not isinstance(file["path"], str):
+                return False
+            for conversation in file["conversations"]:
+                hands = [conversation.get("contributor", {})]
+                for span in conversation["ranges"]:
+                    if not isinstance(span["start_line"], int):
+                        return False
+                    hands.append(span.get("contributor", {}))
+                if not {hand.get("type", "unknown") for hand in hands} <= _CONTRIBUTORS:
+                    return False
+                if not all(
+                    isinstance(link["type"] + link["url"], str) for link in conversation.get("related", ())
+                ):
+                    return False
+        kept = own(record)
+        for detail in kept.get("files", ()):
+            if not isinstance(detail["path"] + detail.get("moved_from", ""), str):
+                return False
+            for start, packed in detail.get("lines", ()):
+                if not isinstance(start, int) or len(unpack(packed)) < 2:
+                    return False
+        return isinstance(kept.get("decision", {}), dict) and isinstance(kept.get("agent", {}), dict)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
 def _describe(
     group: list[Change],
     contents: Callable[[str], bytes | None],
@@ -130,7 +158,7 @@ def _describe(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One file of the record, and what Tether adds about it."""
     first, last = group[0], group[-1]
-    path = _clean(last.path)
+    path = clean(last.path)
     detail: dict[str, Any] = {
         "path": path,
         "kind": _kind(first, last),
@@ -140,7 +168,7 @@ def _describe(
     if path != last.path:
         detail["path_bytes"] = _encode(last.path).hex()
     if first.moved_from:
-        detail["moved_from"] = _clean(first.moved_from)
+        detail["moved_from"] = clean(first.moved_from)
     lines, authors, hunks = _introduce(group, contents)
     if lines is None:
         detail["content"] = "missing"
@@ -245,7 +273,7 @@ def _author(author: str) -> str:
 def _contributor(kind: str, agent: Agent) -> dict[str, str]:
     contributor = {"type": kind}
     if kind in ("ai", "mixed") and agent.model:
-        contributor["model_id"] = _clean(agent.model)[:_MODEL_LIMIT]
+        contributor["model_id"] = clean(agent.model)[:_MODEL_LIMIT]
     return contributor
 
 
@@ -279,7 +307,7 @@ def _quote(text: str) -> str:
     return "".join(chr(c) if c in _UNRESERVED else f"%{c:02X}" for c in _encode(text))
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Text any JSON reader accepts: no half surrogates, as file names may bring."""
     return _encode(text).decode("utf-8", "replace")
 

@@ -128,7 +128,29 @@ def trace_renames(repo: Repo, path: str) -> list[str]:
     return names
 
 
-def run_git(repo: Repo, *args: str, seconds: float = _SECONDS) -> bytes | None:
+def read_objects(repo: Repo, names: list[str]) -> list[bytes | None]:
+    """Objects named as `revision` or `revision:path`, read by one process; None where there is none."""
+    asked = [name for name in names if name and "\n" not in name]
+    feed = b"".join(os.fsencode(name) + b"\n" for name in asked)
+    output = run_git(repo, "cat-file", "--batch", feed=feed, seconds=120) if asked else b""
+    found: dict[str, bytes] = {}
+    at = 0
+    for name in asked:
+        end = (output or b"").find(b"\n", at)
+        if output is None or end < 0:
+            break
+        header = output[at:end]
+        at = end + 1
+        # what is missing or ambiguous is answered by its name alone
+        if described := re.match(rb"[0-9a-f]{40,64} (?:blob|commit) (\d+)\Z", header):
+            found[name] = output[at : at + int(described[1])]
+            at += int(described[1]) + 1
+        elif described := re.match(rb"[0-9a-f]{40,64} \w+ (\d+)\Z", header):
+            at += int(described[1]) + 1
+    return [found.get(name) for name in names]
+
+
+def run_git(repo: Repo, *args: str, feed: bytes = b"", seconds: float = _SECONDS) -> bytes | None:
     """What a hardened git prints; None when it fails, is missing or takes too long."""
     import subprocess
 
@@ -148,7 +170,7 @@ def run_git(repo: Repo, *args: str, seconds: float = _SECONDS) -> bytes | None:
     command = ["git", "--no-pager", "--literal-pathspecs", f"--git-dir={repo.git_dir}", *settings, *args]
     try:
         done = subprocess.run(
-            command, cwd=repo.root, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds
+            command, cwd=repo.root, env=env, input=feed, capture_output=True, timeout=seconds
         )
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return None
