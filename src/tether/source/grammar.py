@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 # grammar → (package, function), where they are not `tree_sitter_<grammar>` and `language`
 NAMES: dict[str, tuple[str, str]] = {
+    "csharp": ("tree_sitter_c_sharp", "language"),
+    "php": ("tree_sitter_php", "language_php"),
     "tsx": ("tree_sitter_typescript", "language_tsx"),
     "typescript": ("tree_sitter_typescript", "language_typescript"),
 }
