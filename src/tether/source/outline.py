@@ -240,8 +240,9 @@ class _Reading:
         start, lead = self._lead_in(start)
         end = self._trim(start, end)
         body = (found.body.start_byte, found.body.end_byte) if found.body is not None else None
-        if body is not None and found.to_end:
-            body = (body[0], self._trim(body[0], inner))
+        if body is not None:
+            body = (body[0], self._trim(body[0], inner if found.to_end else body[1]))
+            body = body if body[0] < body[1] else None
         name = (found.at.start_byte, found.at.end_byte) if found.at is not None else (start, start)
         head = self.data[start : name[0]].decode("utf-8", "replace")
         exported = self.rules.exported(found.name, head, scope.symbol if scope else None)

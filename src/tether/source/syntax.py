@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import time
 from dataclasses import dataclass
@@ -74,6 +75,9 @@ def attempt(
         return Attempt(None, f"no grammar for `{language}`")
     if len(data) > max_bytes:
         return Attempt(None, f"{len(data)} bytes, more than the limit of {max_bytes}")
+    data = _mend(data)
+    if language == "yaml" and _yaml_depth(data) > _YAML_DEPTH:
+        return Attempt(None, f"nested deeper than {_YAML_DEPTH} levels")
     parser = make_parser(language)
     if len(data) <= _PIECE:
         return Attempt(parser.parse(data))
@@ -85,12 +89,55 @@ def attempt(
     def read(offset: int, _point: object) -> bytes:
         nonlocal late
         late = late or time.monotonic() > deadline
-        return b"" if late else data[offset : offset + _PIECE]
+        if late:
+            return b""
+        end = min(offset + _PIECE, len(data))
+        # INVARIANT: no piece ends inside a character, and every byte is valid UTF-8: the lexer reads
+        # freed memory otherwise.
+        while end < len(data) and data[end] & 0xC0 == 0x80:
+            end -= 1
+        return data[offset:end]
 
     tree = parser.parse(read)
     if late:
         return Attempt(None, f"not parsed within {timeout_ms:g} ms")
     return Attempt(tree)
+
+
+def _mend(data: bytes) -> bytes:
+    """The same bytes, each that is not UTF-8 replaced by one that is, so that no offset moves."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return data.decode("utf-8", "tether.mend").encode()
+    return data
+
+
+def _replace_bytes(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "?" * (error.end - error.start), error.end
+
+
+# The YAML scanner writes past its buffer where some 250 levels are open at once.
+_YAML_DEPTH: Final = 200
+_YAML_LEAD: Final = re.compile(rb"^([ ]*)((?:[-?:][ \t]+)*)(?=[^\s#])", re.MULTILINE)
+
+
+def _yaml_depth(data: bytes) -> int:
+    """How many block collections are open at once, at most."""
+    deepest = 0
+    columns: list[int] = []
+    for match in _YAML_LEAD.finditer(data):
+        column = len(match[1])
+        while columns and columns[-1] >= column:
+            columns.pop()
+        columns.append(column)
+        columns.extend(column + mark.end() for mark in re.finditer(rb"[-?:][ \t]+", match[2]))
+        deepest = max(deepest, len(columns))
+    return deepest
+
+
+codecs.register_error("tether.mend", _replace_bytes)
 
 
 def parse(

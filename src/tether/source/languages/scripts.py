@@ -184,11 +184,10 @@ def _read_lua_assignment(node: Node, data: bytes) -> Iterable[Found]:
     given = values.named_children if values is not None else []
     for place, at in enumerate(targets):
         value = given[place] if place < len(given) else None
-        extent = node if len(targets) == 1 else at
         if value is not None and value.type == "function_definition":
-            yield _lua_found(at, extent, value, data)
+            yield _lua_found(at, node, value, data)
         elif at.type == "identifier" and not (value is not None and _lua_module(value, data)):
-            yield Found("constant", text(at, data), extent, None, at)
+            yield Found("constant", text(at, data), node, None, at)
 
 
 def _lua_module(node: Node, data: bytes) -> str:
