@@ -96,6 +96,7 @@ LEADS = {
     "emoji-🦊.txt": ("emoji-🦊.txt", "file"),
     "time 10:30.log": ("time 10:30.log", "file"),
     "back~": ("back~", "file"),
+    "a~1": ("a~1", "absent"),
     "aux.c": ("aux.c", "file"),
     "link.py": ("src/a.py", "file"),
     "linkdir/a.py": ("src/a.py", "file"),
@@ -200,6 +201,7 @@ REFUSED = {
     ".Orchestration/active_intents.yaml": "ambiguous_name",
     "GIT~1/config": "ambiguous_name",
     "tether~1": "ambiguous_name",
+    "TETHER~2.TOM": "ambiguous_name",
     ".gıt/config": "ambiguous_name",
     ".gіt/config": "ambiguous_name",
     ".ｇｉｔ/config": "ambiguous_name",
@@ -367,6 +369,18 @@ def test_whatever_is_found_really_lies_where_it_says(tmp_path_factory, parts: li
             return
         real = os.path.realpath(base / "p" / "/".join(parts))
         assert real == os.path.normpath(os.path.join(root.path, spot.path))
+
+
+@given(st.text(max_size=60))
+def test_no_text_whatever_leads_out_or_raises(tmp_path_factory, text: str) -> None:
+    with Root(tmp_path_factory.getbasetemp()) as root:
+        spot = root.look(text)
+        if spot.problem:
+            assert spot.problem in PROBLEMS
+            assert spot.path == ""
+        else:
+            assert not spot.path.startswith("/")
+            assert not {"", ".."} & set(spot.path.split("/"))
 
 
 SWAPPER = """

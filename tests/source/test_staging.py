@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 from tether.errors import TetherError
 from tether.source.root import Root
-from tether.source.staging import LOCKS, STAGE, Locks, commit, forget, roll_back, roll_forward, stage
+from tether.source.staging import (
+    LOCKS,
+    STAGE,
+    Locks,
+    commit,
+    discard_orphans,
+    forget,
+    roll_back,
+    roll_forward,
+    stage,
+)
 from tether.source.swap import Staged, exchange, judge
 from tether.types import plain
 
@@ -306,6 +316,96 @@ def test_stopping_anywhere_between_files_is_mended_forward(
                 assert ((place / f"f{n}").read_text() if (place / f"f{n}").exists() else "") == after
         forget(root, again)
         assert leftovers(root) == []
+
+
+def test_staged_bytes_that_are_gone_or_altered_are_not_mistaken_for_a_stale_file(root, tmp_path) -> None:
+    (tmp_path / "a").write_text("a")
+    item = stage(root, "a", b"A")
+    (tmp_path / item.staged).write_text("tampered")
+    for _ in range(2):
+        with pytest.raises(TetherError) as caught:
+            commit(root, [item])
+        assert caught.value.code == "STORE_CORRUPT"
+        forget(root, [item])
+    assert (tmp_path / "a").read_text() == "a"
+
+
+def test_orphans_are_discarded_once_they_are_old_and_nobody_names_them(root, tmp_path) -> None:
+    assert discard_orphans(root, []) == []
+    items = [stage(root, name, b"x") for name in "abc"]
+    assert discard_orphans(root, []) == []
+    assert discard_orphans(root, [items[0].staged], age=-60) == sorted(item.staged for item in items[1:])
+    assert (tmp_path / items[0].staged).exists()
+
+
+EDITOR = """
+import os, sys
+n = 0
+while True:
+    n += 1
+    with open("typed.tmp", "w") as file: file.write(f"{n}\\n")
+    os.rename("typed.tmp", "text")
+"""
+
+
+def test_an_editor_that_saves_meanwhile_never_loses_what_it_saved(root, tmp_path) -> None:
+    (tmp_path / "text").write_text("0\n")
+    outcomes = {"won": 0, "stale": 0}
+    latest = 0
+    with subprocess.Popen([sys.executable, "-c", EDITOR], cwd=tmp_path) as editor:
+        try:
+            until = time.monotonic() + 2
+            while time.monotonic() < until:
+                data, spot = root.read("text")
+                # Whatever an editor saved stands until its next save: numbers never run backwards.
+                assert int(data.split()[0]) >= latest
+                latest = int(data.split()[0])
+                item = stage(root, "text", data + b"ours\n", expect=spot.hash)
+                try:
+                    commit(root, [item])
+                    outcomes["won"] += 1
+                except TetherError as error:
+                    assert error.code == "STALE_FILE"
+                    outcomes["stale"] += 1
+                forget(root, [item])
+        finally:
+            editor.kill()
+    assert outcomes["stale"] > 0, outcomes
+
+
+SWAPPER = """
+import os
+while True:
+    os.rename("dir", "kept"); os.symlink("../outside", "dir")
+    os.unlink("dir"); os.rename("kept", "dir")
+"""
+
+
+def test_a_directory_swapped_for_a_link_never_lets_a_write_out(tmp_path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a").write_text("theirs")
+    place = tmp_path / "place"
+    (place / "dir").mkdir(parents=True)
+    (place / "dir" / "a").write_text("0")
+    outcomes = {"written": 0, "refused": 0}
+    with subprocess.Popen([sys.executable, "-c", SWAPPER], cwd=place) as swapper, Root(place) as root:
+        try:
+            until = time.monotonic() + 2
+            while time.monotonic() < until:
+                items: list[Staged] = []
+                try:
+                    items.append(stage(root, "dir/a", os.urandom(8)))
+                    items.append(stage(root, "dir/new", b"x"))
+                    commit(root, items)
+                    outcomes["written"] += 1
+                except TetherError:
+                    outcomes["refused"] += 1
+                forget(root, items)
+        finally:
+            swapper.kill()
+    assert outcomes["refused"] > 0, outcomes
+    assert os.listdir(tmp_path / "outside") == ["a"]
+    assert (tmp_path / "outside" / "a").read_text() == "theirs"
 
 
 COUNTER = """

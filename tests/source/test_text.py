@@ -30,7 +30,7 @@ KINDS = {
 def test_each_style_is_recognised(data: bytes, kind: tuple[str, str, str, bool]) -> None:
     text = decode(data)
     assert (text.text, text.encoding, text.newline, text.bom) == kind
-    assert text.lossy == (text.encoding == "latin-1")
+    assert text.guessed == (text.encoding == "latin-1")
     assert encode(text.text, text) == data
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 
@@ -62,6 +63,7 @@ def folds_case(dir_fd: int) -> bool | None:
     return None
 
 
+@functools.lru_cache(4096)
 def find_fault(name: str, protected: frozenset[str]) -> tuple[str, str]:
     """The problem with one path component and a sentence about it; two empty strings when it is honest."""
     if "\0" in name:
@@ -90,7 +92,7 @@ def find_fault(name: str, protected: frozenset[str]) -> tuple[str, str]:
         return "ambiguous_name", f"the name passes for `{folded}`"
     if "~" in folded:
         short = _SHORT.fullmatch(folded)
-        if short and any(p.replace(".", "").startswith(short[1].replace(".", "")) for p in protected):
+        if short and any(short[1] == name.lstrip(".").partition(".")[0][:6] for name in protected):
             return "ambiguous_name", "the name may be the short form of a protected one"
     return "", ""
 

@@ -32,6 +32,7 @@ BESIDE = ".tether-stage-"  # staged next to the target where the stage is on ano
 PATIENCE = 10.0  # seconds to wait for a lock; it is held for milliseconds
 
 DIFF_LINES = 40
+ORPHAN_AGE = 3600.0
 
 
 class Locks:
@@ -187,6 +188,28 @@ def forget(root: Root, items: Iterable[Staged]) -> None:
             os.close(parent)
 
 
+def discard_orphans(root: Root, keep: Iterable[str], age: float = ORPHAN_AGE) -> list[str]:
+    """Removes staged files that no journal entry in `keep` names and that are too old to be under way."""
+    try:
+        folder, _ = root.open_parent(f"{STAGE}/x")
+    except TetherError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return []
+    named = frozenset(keep)
+    removed = []
+    try:
+        for name in sorted(os.listdir(folder)):
+            about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            path = f"{STAGE}/{name}"
+            if path.removesuffix(".old") not in named and about.st_ctime < time.time() - age:
+                os.unlink(name, dir_fd=folder)
+                removed.append(path)
+    finally:
+        os.close(folder)
+    return removed
+
+
 def sync_parents(root: Root, paths: Iterable[str]) -> None:
     """Makes renames durable: fsyncs each directory that still exists once."""
     for parent in {path.rpartition("/")[0] for path in paths}:
@@ -239,6 +262,7 @@ def _copy_attributes(root: Root, path: str, fd: int, mode: int | None) -> None:
         if (was.st_uid, was.st_gid) != (now.st_uid, now.st_gid):
             # Only root may give files away; otherwise the writer owns what it wrote.
             _try(os.fchown, fd, was.st_uid, was.st_gid)
+        # Set-user-id bits are not passed on to new bytes, as when a file is written in place.
         os.fchmod(fd, (was.st_mode if mode is None else mode) & 0o777)
         if hasattr(os, "listxattr"):
             for name in _try(os.listxattr, old) or ():
@@ -275,7 +299,14 @@ def _must_apply(root: Root, item: Staged) -> bool:
         return True
     if is_settled(root, item):
         return False  # a recovery finished it first
-    raise StaleError(item, hash_at(root, item.path))
+    found = hash_at(root, item.path)
+    if found == item.before and item.after:
+        raise TetherError(
+            "STORE_CORRUPT",
+            f"the bytes staged for `{item.path}` are gone or altered; nothing was changed",
+            action="Retry the call",
+        )
+    raise StaleError(item, found)
 
 
 def _apply_all(root: Root, items: Sequence[Staged], swap: Swap, made: list[str]) -> None:

@@ -121,7 +121,7 @@ def apply(root: Root, item: Staged, swap: Swap, made: list[str]) -> None:
                 _trade(ends, swap)
                 found = hash_at(root, item.staged)
                 if found != item.before:
-                    _trade(ends, swap)
+                    _trade_back(root, item.staged, item.after, ends, swap)
                     raise StaleError(item, found)
         except FileNotFoundError as error:
             raise StaleError(item, hash_at(root, item.path)) from error
@@ -149,7 +149,7 @@ def undo(root: Root, item: Staged, swap: Swap) -> bool:
             else:
                 _trade(ends, swap)
                 if hash_at(root, item.staged) != item.after:
-                    _trade(ends, swap)
+                    _trade_back(root, item.staged, item.before, ends, swap)
                     return False
         except FileNotFoundError:
             return False
@@ -192,6 +192,13 @@ def _trade(ends: _Ends, swap: Swap) -> None:
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), old)
     os.rename(ends.a, ends.b, src_dir_fd=ends.a_dir, dst_dir_fd=ends.b_dir)
     os.rename(old, ends.a, src_dir_fd=ends.a_dir, dst_dir_fd=ends.a_dir)
+
+
+def _trade_back(root: Root, staged: str, own: str, ends: _Ends, swap: Swap) -> None:
+    """Undoes a trade that displaced another's bytes, but never revives them over what was written since."""
+    _trade(ends, swap)
+    if hash_at(root, staged) != own:
+        _trade(ends, swap)
 
 
 def _held(root: Root, item: Staged) -> str:

@@ -35,7 +35,7 @@ class Text:
     newline: str = "lf"  # lf | crlf | cr | mixed | none
     bom: bool = False
     final_newline: bool = True
-    lossy: bool = False  # the encoding is a guess: bytes survive, but characters may be shown wrongly
+    guessed: bool = False  # not UTF-8, read as latin-1: bytes survive, but may be shown as other characters
 
 
 def is_binary(data: bytes) -> bool:
@@ -56,17 +56,17 @@ def decode(data: bytes, path: str = "the file") -> Text:
             action="Leave binary files to programs made for them",
         )
     marked = _read_marked(data)
-    encoding, text, lossy = marked if marked else ("utf-8", "", False)
+    encoding, text = marked or ("utf-8", "")
     if not marked:
         try:
             text = data.decode("utf-8")
         except UnicodeDecodeError:
-            encoding, text, lossy = "latin-1", data.decode("latin-1"), True
+            encoding, text = "latin-1", data.decode("latin-1")
     newline = find_newline(text)
     if newline in ("crlf", "cr"):
         text = text.replace(_NEWLINES[newline], "\n")
     final = text.endswith(("\n", "\r"))
-    return Text(text, encoding, newline, marked is not None, final, lossy)
+    return Text(text, encoding, newline, marked is not None, final, encoding == "latin-1")
 
 
 def encode(text: str, like: Text) -> bytes:
@@ -98,11 +98,11 @@ def normalise(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _read_marked(data: bytes) -> tuple[str, str, bool] | None:
+def _read_marked(data: bytes) -> tuple[str, str] | None:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             try:
-                return encoding, data[len(mark) :].decode(encoding), False
+                return encoding, data[len(mark) :].decode(encoding)
             except UnicodeDecodeError:
                 continue
     return None

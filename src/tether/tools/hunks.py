@@ -8,6 +8,7 @@ from tether.tools.matches import find_nearest
 from tether.types import noun
 
 SHOWN_LINES = 12
+SHOWN_NEAR = 10
 
 
 @noun
@@ -42,16 +43,21 @@ def split_lines(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
-def apply_hunks(lines: list[str], hunks: tuple[Hunk, ...]) -> tuple[list[str], list[dict[str, Any]]]:
-    """The lines with every hunk applied, and a failure for each that did not fit."""
+def apply_hunks(
+    lines: list[str], hunks: tuple[Hunk, ...], near: int = SHOWN_NEAR
+) -> tuple[list[str], list[dict[str, Any]]]:
+    """The lines with every hunk applied, and a failure for each that did not fit.
+
+    The first `near` failures show what comes nearest: finding that is slow.
+    """
     done: list[str] = []
     failures: list[dict[str, Any]] = []
     cursor = 0  # INVARIANT: hunks apply in order and never twice to one line
     shift = 0
     for hunk in hunks:
         found = _locate(lines, hunk, cursor, shift)
-        if isinstance(found, dict):
-            failures.append(found)
+        if isinstance(found, str):
+            failures.append(_fail(lines, hunk, found, near=len(failures) < near))
             continue
         at, new = found
         if hunk.start is not None:
@@ -70,15 +76,14 @@ def _join_open_line(lines: list[str]) -> list[str]:
     ]
 
 
-def _locate(
-    lines: list[str], hunk: Hunk, cursor: int, shift: int
-) -> tuple[int, tuple[str, ...]] | dict[str, Any]:
+def _locate(lines: list[str], hunk: Hunk, cursor: int, shift: int) -> tuple[int, tuple[str, ...]] | str:
+    """Where the hunk applies and the lines to put there, or why it does not."""
     base = cursor
     for anchor in hunk.anchors:
         wanted = anchor.strip()
         at = next((n for n in range(base, len(lines)) if lines[n].strip() == wanted), None)
         if at is None:
-            return _fail(lines, hunk, f"the line `{anchor[:100]}` to start from was not found", [anchor])
+            return f"the line `{anchor[:100]}` to start from was not found"
         base = at + 1
     if not hunk.old:
         if hunk.start is None:
@@ -94,7 +99,7 @@ def _locate(
     if hunk.at_end:
         exact = [at for at in exact if at + len(old) == len(lines)] or exact
     if exact:
-        return _choose(lines, hunk, exact, shift)
+        return _choose(hunk, exact, shift)
     # Whether the last line has a newline is often not known to whoever wrote the patch: the file decides.
     tail = len(lines) - len(old)
     if tail >= base and lines[tail:-1] == old[:-1] and lines[-1].rstrip("\n") == old[-1].rstrip("\n"):
@@ -103,22 +108,16 @@ def _locate(
             new[-1] = new[-1].rstrip("\n") + ("\n" if lines[-1].endswith("\n") else "")
         return tail, tuple(new)
     passed = cursor > 0 and _find_places(lines[:cursor], old, 0)
-    return _fail(
-        lines, hunk, "its lines stand before an earlier hunk's" if passed else "its lines were not found"
-    )
+    return "its lines stand before an earlier hunk's" if passed else "its lines were not found"
 
 
-def _choose(
-    lines: list[str], hunk: Hunk, places: list[int], shift: int
-) -> tuple[int, tuple[str, ...]] | dict[str, Any]:
+def _choose(hunk: Hunk, places: list[int], shift: int) -> tuple[int, tuple[str, ...]] | str:
     if hunk.start is not None:
         expected = hunk.start + shift
         return min(places, key=lambda at: (abs(at - expected), at)), hunk.new
     if len(places) > 1 and not hunk.anchors:
         shown = ", ".join(str(at + 1) for at in places[:20])
-        return _fail(
-            lines, hunk, f"its lines occur {len(places)} times (lines {shown}): add lines around them"
-        )
+        return f"its lines occur {len(places)} times (lines {shown}): add lines around them"
     return places[0], hunk.new
 
 
@@ -137,9 +136,9 @@ def _find_places(lines: list[str], old: list[str], base: int) -> list[int]:
             places.append(at)
 
 
-def _fail(lines: list[str], hunk: Hunk, reason: str, wanted: list[str] | None = None) -> dict[str, Any]:
-    old = [line.rstrip("\n") for line in (wanted or hunk.old)]
-    plain = [line.rstrip("\n") for line in lines]
+def _fail(lines: list[str], hunk: Hunk, reason: str, near: bool) -> dict[str, Any]:
+    old = [line.rstrip("\n") for line in hunk.old]
+    plain = [line.rstrip("\n") for line in lines] if near else []
     at = find_nearest(plain, old)
     failure: dict[str, Any] = {"hunk": hunk.number, "reason": reason, "expected": _clip(old)}
     if at is not None:

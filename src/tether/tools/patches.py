@@ -10,7 +10,7 @@ from tether.source.root import Root, refusal
 from tether.source.text import Text, decode, encode
 from tether.tools.arguments import describe, parse
 from tether.tools.changes import Context, FileChange, mode_of
-from tether.tools.hunks import FilePatch, Hunk, apply_hunks, split_lines
+from tether.tools.hunks import SHOWN_NEAR, FilePatch, Hunk, apply_hunks, split_lines
 from tether.tools.patch_formats import read_patch
 from tether.types import Effect, Prepared, Spot, Verb
 
@@ -91,17 +91,17 @@ def prepare_patch(root: Root, args: dict[str, Any]) -> Prepared:
     return Prepared(tuple(_foresee(patches, spots, changes, expected)), run)
 
 
-def apply_to_text(part: FilePatch, data: bytes) -> bytes:
+def apply_to_text(part: FilePatch, data: bytes, near: int = SHOWN_NEAR) -> bytes:
     """The bytes a file patch makes of `data`; PATCH_FAILED, with every hunk that does not fit."""
     text = decode(data, part.path)
     newline = {"crlf": "\r\n", "cr": "\r"}.get(text.newline, "\n")
     # As the file has it, carriage returns included, and only then as a model that never saw one writes it.
     raw = split_lines(text.text.replace("\n", newline))
-    lines, failures = apply_hunks(raw, part.hunks)
+    lines, failures = apply_hunks(raw, part.hunks, 0)
     if not failures:
         return encode("".join(lines), Text("", text.encoding, "none", text.bom))
     plain = tuple(_drop_returns(hunk) for hunk in part.hunks)
-    lines, again = apply_hunks(split_lines(text.text), plain)
+    lines, again = apply_hunks(split_lines(text.text), plain, near)
     if not again:
         return encode("".join(lines), text)
     raise TetherError("PATCH_FAILED", f"`{part.path}`: {again[0]['reason']}", failures=again)
@@ -130,7 +130,8 @@ def _compose(
         if not part.path:
             continue
         try:
-            _apply_part(root, part, fetch(part.path), fetch(part.new_path) if part.new_path else None)
+            target = fetch(part.new_path) if part.new_path else None
+            _apply_part(root, part, fetch(part.path), target, max(SHOWN_NEAR - len(failures), 0))
         except TetherError as error:
             told = error.data.get("failures") or [{"reason": error.message, "code": error.code}]
             failures.extend({"file": part.path, **failure} for failure in told)
@@ -138,7 +139,7 @@ def _compose(
     return [change for change in changes if change], failures
 
 
-def _apply_part(root: Root, part: FilePatch, file: _File, target: _File | None) -> None:
+def _apply_part(root: Root, part: FilePatch, file: _File, target: _File | None, near: int) -> None:
     if part.problem:
         raise TetherError("PATCH_FAILED", f"`{part.path}`: {part.problem}")
     if part.kind == "create":
@@ -151,7 +152,7 @@ def _apply_part(root: Root, part: FilePatch, file: _File, target: _File | None) 
         return
     if file.data is None:
         raise TetherError("NOT_FOUND", f"`{part.path}` does not exist")
-    data = apply_to_text(part, file.data) if part.hunks else file.data
+    data = apply_to_text(part, file.data, near) if part.hunks else file.data
     if part.kind == "delete":
         if part.hunks and data:
             raise TetherError("PATCH_FAILED", f"`{part.path}` holds more than the patch deletes")
