@@ -23,9 +23,10 @@ def detect(text: str) -> Iterator[Claim]:
     if len(lowered) != len(text):
         # A few letters grow in lower case; places must stay those of the text.
         lowered = "".join(char.lower() if char.isascii() else char for char in text)
+    runs = _long_runs(text)
     yield from _key_blocks(text)
-    yield from _prefixed(text)
-    yield from _floating(text, lowered)
+    yield from _prefixed(text, runs)
+    yield from _floating(text, lowered, runs)
     yield from _urls(text)
     yield from _kubernetes(text, lowered)
     yield from _cookies(text, lowered)
@@ -80,9 +81,21 @@ def _placeholder_key(text: str, at: int) -> bool:
     return run is None or len(run.group().split("-----")[0].strip(".")) < 24 or "..." in run.group()[:24]
 
 
-def _prefixed(text: str) -> Iterator[Claim]:
+_RUN = r"[A-Za-z0-9_$.:/%=+~@-]{20,}"
+
+
+def _long_runs(text: str) -> str:
+    """The parts of a text where a token could stand: long, unbroken, not words. Most text has few."""
+    words = [word for word in text.split() if len(word) >= 20]
+    random = _compiled(r"[0-9]|[A-Z]{2}[a-z]|[a-z]{2}[A-Z]{2}").search
+    return "\n".join(run for run in _compiled(_RUN).findall("\n".join(words)) if random(run) is not None)
+
+
+def _prefixed(text: str, runs: str) -> Iterator[Claim]:
+    if not runs:
+        return
     for prefix, rule, tail in _prefixes():
-        if prefix not in text:
+        if prefix not in runs:
             continue
         for at in _places(text, prefix):
             if at and text[at - 1].isalnum() and prefix[0].isalnum() and not _after_escape(text, at):
@@ -116,11 +129,31 @@ def _stands_in(value: str) -> bool:
     return len(set(lowered)) < 6 or (not any(char.isdigit() for char in value) and is_wordy(value))
 
 
-def _floating(text: str, lowered: str) -> Iterator[Claim]:
-    for rule, literals, pattern in _floaters():
-        if not any(literal in lowered for literal in literals):
+def _floating(text: str, lowered: str, runs: str) -> Iterator[Claim]:
+    low_runs = runs.lower()
+    flagged = any(flag in lowered for flag in data.FLAGS)
+    for rule, gate, literals, back, ahead, pattern in _floaters():
+        if (gate == "flag" and not flagged) or (gate in ("run", "near") and not runs):
             continue
-        for match in _compiled(pattern).finditer(text):
+        where = low_runs if gate == "run" else lowered
+        for literal in literals:
+            if literal in where:
+                yield from _around(text, lowered, rule, literal, back, ahead, pattern)
+
+
+def _around(
+    text: str, lowered: str, rule: str, literal: str, back: int, ahead: int, pattern: str
+) -> Iterator[Claim]:
+    regex = _compiled(pattern)
+    for at in _places(lowered, literal):
+        if ahead:
+            matches = regex.finditer(text, max(0, at - back), at + len(literal) + ahead)
+        else:
+            only = regex.match(text, at)
+            if only is None:
+                continue
+            matches = iter((only,))
+        for match in matches:
             start, end = match.span("s")
             value = text[start:end]
             if rule in _PEOPLE_CHOOSE:
@@ -141,11 +174,18 @@ def _floating(text: str, lowered: str) -> Iterator[Claim]:
 
 
 @cache
-def _floaters() -> tuple[tuple[str, tuple[str, ...], str], ...]:
+def _floaters() -> tuple[tuple[str, str, tuple[str, ...], int, int, str], ...]:
     # INVARIANT: no pattern reaches across what an earlier pass found, so findings never overlap.
     return tuple(
-        (rule, tuple(literals.split("|")), pattern.replace(r"\S", r"[^\s]").replace("[^", r"[^\x00"))
-        for rule, literals, pattern in data.FLOATING
+        (
+            rule,
+            gate,
+            tuple(literals.split("|")),
+            back,
+            ahead,
+            pattern.replace(r"\S", r"[^\s]").replace("[^", r"[^\x00"),
+        )
+        for rule, gate, literals, back, ahead, pattern in data.FLOATING
     )
 
 
@@ -292,22 +332,35 @@ _NAME_AFTER = r"[A-Za-z0-9_.-]{0,64}"
 # What stands between a name and its value, in the languages people keep secrets in.
 _LINK = (
     r"(?:"
+    # name: NAME, then value: … on the next line or in the same object
+    r"[\"']?,?[ \t]{0,4}(?:\r?\n[ \t]{0,40})?[\"']?value[\"']?[ \t]{0,4}:[ \t]{0,8}(?=[^\s])"
+    r"|"
     # `"name"]`, then perhaps `: str`, then the operator
-    r"\\?[\"'`]?\]?[ \t]{0,40}"
-    r"(?::[ \t]{0,4}(?:&'static[ \t])?[A-Za-z_][A-Za-z0-9_.<>\[\]|? ]{0,40}?[ \t]{0,4}(?==[^=]))?"
-    r"(?:===?|!==?|:=|\?\?=|\|\|=|\?=|\+=|=>|->|<-|=|:|,)[ \t]{0,40}(?:\r?\n[ \t]{1,40})?"
+    r"\\?[\"'`]?\]?(?:[ \t]{1,4}(?:string|String|\[\]byte)(?=[ \t]))?[ \t]{0,40}"
+    r"(?::[ \t]{0,4}(?:&(?:'[a-z]{1,12}[ \t])?)?[A-Za-z_][A-Za-z0-9_.<>\[\]|? ]{0,40}?[ \t]{0,4}(?==[^=]))?"
+    r"(?:===?|!==?|:=|\?\?=|\|\|=|\?=|\+=|=>|->|<-|=|:)[ \t]{0,40}(?:\r?\n[ \t]{1,40})?"
+    # ("name", "…")
+    r"|\\?[\"'`]?[ \t]{0,4},[ \t]{0,8}"
     # setPassword("…")
     r"|[ \t]{0,4}\([ \t]{0,8}"
     # <password type="plain">…
     r"|(?:[ \t]{1,8}[A-Za-z_:-]{1,30}=\"[^\"\n]{0,60}\"){0,3}[ \t]{0,4}>"
     # name="password" value="…"
     r"|\"[ \t]{1,8}(?i:value)[ \t]{0,4}=[ \t]{0,4}(?=[\"'])"
+    # (setq name "…")
+    r"|[ \t]{1,4}(?=[\"'][^\"'\s=]{8,200}[\"'][ \t]{0,4}\))"
     # ENV NAME value
     r"|[ \t]{1,4}(?=[^\s=:,;()<>{}\[\]|&\"'-]{8,200}[ \t]{0,8}(?:\r?\n|\Z))"
     r")"
 )
 _QUOTE = r"[rbfuRBFU@$]{0,2}(?P<q>\\?(?:\"\"\"|'''|[\"'`]))"
-_BARE = r"[^\s\"'`,;<>\x00]{6,4096}"
+_BARE = r"[^\s\"'`,;<>\x00]{6,256}"
+_BARE_REST = r"[^\s\"'`,;<>\x00]{0,8000}"
+# process.env.KEY || "…", os.getenv("KEY", "…")
+_DEFAULT = (
+    r"[A-Za-z_$][A-Za-z0-9_.]{0,80}"
+    r"(?:\([\"'][A-Za-z0-9_.-]{1,60}[\"'],[ \t]{0,4}|[ \t]{0,4}(?:\|\||\?\?|or)[ \t]{1,4})(?=[\"'`])"
+)
 _SCHEME_WORD = r"(?i:bearer|basic|token|bot)[ ]{1,2}"
 _EXPRESSION = r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|::|->|\?\.)[A-Za-z_][A-Za-z0-9_]*)*\Z"
 
@@ -345,6 +398,11 @@ def _value_of(text: str, start: int, end: int, strength: str) -> Iterator[Claim]
         at, how = gap.end(), " "
     else:
         return
+    if how == ":" and text[start - 1 : start] == ":":
+        return  # a part of a resource name such as an ARN
+    default = _compiled(_DEFAULT).match(text, at)
+    if default is not None:
+        at = default.end()
     opening = _compiled(_QUOTE).match(text, at)
     if opening is not None:
         first = opening.end()
@@ -352,7 +410,7 @@ def _value_of(text: str, start: int, end: int, strength: str) -> Iterator[Claim]
         if last <= first:
             return
         value = text[first:last]
-    elif how in "(,":
+    elif how in ("(", ","):
         return  # an argument that is an expression
     else:
         bare = _compiled(_BARE).match(text, at)
@@ -366,6 +424,9 @@ def _value_of(text: str, start: int, end: int, strength: str) -> Iterator[Claim]
     if scheme is not None:
         first, value = first + scheme.end(), value[scheme.end() :]
     if looks_secret(value, strength, opening is not None):
+        if opening is None and len(value) == 256:
+            rest = _compiled(_BARE_REST).match(text, last)
+            last = rest.end() if rest is not None else last
         yield first, last, "password" if strength == "password" else "secret"
 
 
@@ -393,4 +454,6 @@ def _is_literal(value: str) -> bool:
         return False
     if _compiled(_EXPRESSION).match(value) is None:
         return True
-    return any(char.isdigit() for char in value) and "." not in value and "::" not in value
+    if "." in value or "::" in value:
+        return len(value) >= 20 and not is_wordy(value)
+    return any(char.isdigit() for char in value) or not is_wordy(value)

@@ -9,7 +9,6 @@ from math import log2
 from tether.source import secrets as data
 
 _WORDS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
-_PIECES = re.compile(r"[A-Za-z]+|\d+")
 _VOWELLED = re.compile(r"[aeiouy]", re.IGNORECASE)
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
 _TEMPLATE = re.compile(
@@ -33,6 +32,9 @@ _DATE = re.compile(r"\A\d{4}-\d\d-\d\d(?:[T ]|\Z)")
 _ARN = re.compile(
     r"\A(?:arn:|urn:|projects/|ref:|secretref:|vault:|op://|ssm:|secretsmanager|keyvault)", re.IGNORECASE
 )
+_SPACE, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in (r"\s", r"\d", "[a-z]", "[A-Z]"))
+_OTHER = re.compile(r"[^\w.-]|[^\x00-\x7f]")
+_SAMPLE = 128
 
 
 @lru_cache(maxsize=2048)
@@ -59,6 +61,9 @@ def name_strength(name: str) -> str:
         last, before = "password", words[-3] if len(words) > 2 else ""
     if last in ("phrase", "code", "wd") and before == "pass":
         last, before = "password", ""
+    for ending in ("password", "passwd", "passphrase", "secret", "apikey"):
+        if last.endswith(ending):
+            last = ending
     if last in data.PASSWORD_WORDS:
         if last in ("pass", "pw") and before in data.NOT_SECRET_QUALIFIERS:
             return ""
@@ -75,6 +80,8 @@ def name_strength(name: str) -> str:
         return "weak" if name[:1] == "_" or before in ("http", "basic", "proxy", "registry", "npm") else ""
     if last in ("session", "cookie", "sid") or (last == "id" and before == "session"):
         return "weak"
+    if last == "id" and before == "secret":
+        return "secret"
     if last in ("salt", "dsn") and before:
         return "weak"
     return ""
@@ -125,33 +132,32 @@ def is_wordy(value: str) -> bool:
 def looks_secret(value: str, strength: str, quoted: bool) -> bool:
     """Whether `value`, assigned to a name of this strength, is a real secret and not a stand-in."""
     size = len(value)
-    if size < 6 or size > 4096 or is_placeholder(value):
+    if size < 6 or size > 4096 or _SPACE.search(value):
         return False
-    if not value.isascii() and strength != "password":
+    # A long value is judged by how it begins, so that judging costs the same for any length.
+    value = value[:_SAMPLE]
+    if is_placeholder(value) or (strength != "password" and not value.isascii()):
         return False
-    if _DIGEST.match(value) or _PATH.search(value) or _VERSION.match(value) or _DATE.match(value):
+    if "://" in value or (_PATH.search(value) and (size < 20 or is_wordy(value))):
+        return False
+    if _DIGEST.match(value) or _VERSION.match(value) or _DATE.match(value):
         return False
     if _ARN.match(value) or (_REFERENCE.match(value) and is_wordy(value)):
-        return False
-    if any(char.isspace() for char in value):
         return False
     if strength == "password":
         return _is_password(value, quoted)
     if _UUID.match(value):
         return strength == "secret"
-    if not any(char.isdigit() for char in value):
+    if not _DIGIT.search(value):
         # Random letters alone are rare; words are not.
         return size >= 20 and not is_wordy(value) and _mixed(value) and entropy(value) >= 3.5
     if is_wordy(value):
         return False
     if _HEX.match(value):
         return size >= 16 and strength == "secret" and entropy(value) >= 2.8
-    least = 10 if strength == "secret" else 20
-    return (
-        size >= least
-        and entropy(value) >= (2.8 if size < 20 else 3.2)
-        and (strength != "weak" or _mixed(value))
-    )
+    if strength == "weak" and (size < 20 or not _mixed(value)):
+        return False
+    return size >= 10 and entropy(value) >= (2.8 if size < 20 else 3.2)
 
 
 _NUMBERED_WORD = re.compile(
@@ -163,10 +169,8 @@ _NUMBERED_WORD = re.compile(
 def _is_password(value: str, quoted: bool) -> bool:
     """Passwords people choose are short: two kinds of characters at least, and not the name of something."""
     size = len(value)
-    lower = any(char.islower() for char in value)
-    upper = any(char.isupper() for char in value)
-    digit = any(char.isdigit() for char in value)
-    other = any(not char.isalnum() and char not in "_-." for char in value)
+    lower, upper = _LOWER.search(value) is not None, _UPPER.search(value) is not None
+    digit, other = _DIGIT.search(value) is not None, _OTHER.search(value) is not None
     if not quoted and any(mark in value for mark in "()[]{}<>|"):
         return False
     kinds = lower + upper + digit + other
@@ -182,4 +186,4 @@ def _is_password(value: str, quoted: bool) -> bool:
 
 
 def _mixed(value: str) -> bool:
-    return any(char.islower() for char in value) and any(char.isupper() for char in value)
+    return _LOWER.search(value) is not None and _UPPER.search(value) is not None

@@ -14,6 +14,8 @@ _WORD = "[A-Za-z0-9]"
 _B64U = "[A-Za-z0-9_-]"
 _UUID = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
+FLAGS: Final = (" -p", " -u", " -a", " -w", " --user", " --proxy-user", " --auth", " -keypass", " -storepass")
+
 # Tokens that say by their first characters what they are: (rule, literal beginnings, the rest).
 # INVARIANT: a tail is tried only where its beginning stands, and is a sequence of bounded classes.
 PREFIXED: Final[tuple[tuple[str, str, str], ...]] = (
@@ -148,123 +150,239 @@ PREFIXED: Final[tuple[tuple[str, str, str], ...]] = (
     ),
 )
 
-# Kinds known by something in their middle or around them: (rule, literals in lower case, pattern).
-# Literals are separated by `|`; one of them must occur.
-# The secret is the group `s`; the pattern is searched, so its first item is a literal or a bounded class.
-FLOATING: Final[tuple[tuple[str, str, str], ...]] = (
+# Kinds known by something in their middle or around them: (rule, gate, literals, back, ahead, pattern).
+# Literals are in lower case, separated by `|`. With `ahead` 0 the pattern starts at a literal; otherwise it is
+# searched from `back` characters before the literal to `ahead` after it. The secret is the group `s`.
+# A row is tried only when its gate is open: `run`, a literal stands in a long run of token characters; `near`,
+# there is such a run; `flag`, there is a command-line flag that takes a secret; `text`, always.
+FLOATING: Final[tuple[tuple[str, str, str, int, int, str], ...]] = (
     (
         "azure-client-secret",
+        "run",
         "q~",
-        r"(?<![A-Za-z0-9_~.-])(?P<s>[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~.-])",
+        40,
+        60,
+        r"""(?<![A-Za-z0-9_~.-])(?P<s>[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?![A-Za-z0-9_~.-])""",
     ),
     (
         "azure-key",
+        "run",
         "jqqj99",
-        r"(?<![A-Za-z0-9])(?P<s>[A-Za-z0-9]{44,56}JQQJ99[A-Za-z0-9]{20,34})(?![A-Za-z0-9])",
+        60,
+        60,
+        r"""(?<![A-Za-z0-9])(?P<s>[A-Za-z0-9]{44,56}JQQJ99[A-Za-z0-9]{20,34})(?![A-Za-z0-9])""",
     ),
     (
         "azure-storage-key",
+        "run",
         "accountkey=|sharedaccesskey=|sharedsecret=",
-        r"(?i:accountkey|sharedaccesskey|sharedsecret)=(?P<s>[A-Za-z0-9+/]{40,90}={0,2})",
+        0,
+        0,
+        r"""(?i:accountkey|sharedaccesskey|sharedsecret)=(?P<s>[A-Za-z0-9+/]{40,90}={0,2})""",
     ),
-    ("azure-sas", "sig=", r"[?&;]sig=(?P<s>[A-Za-z0-9%/+]{40,100}={0,2})"),
+    ("azure-sas", "run", "sig=", 1, 120, r"""[?&;]sig=(?P<s>[A-Za-z0-9%/+]{40,100}={0,2})"""),
     (
         "aws-signature",
+        "run",
         "x-amz-signature=|x-amz-security-token=",
-        r"(?i:x-amz-signature|x-amz-security-token)=(?P<s>[A-Za-z0-9%/+_-]{40,2000})",
+        0,
+        0,
+        r"""(?i:x-amz-signature|x-amz-security-token)=(?P<s>[A-Za-z0-9%/+_-]{40,2000})""",
     ),
-    ("openai-key", "t3blbkfj", r"(?<![A-Za-z0-9])(?P<s>sk-[A-Za-z0-9_-]{20,80}T3BlbkFJ[A-Za-z0-9_-]{20,80})"),
-    ("mailchimp-key", "-us", r"(?<![0-9a-f])(?P<s>[0-9a-f]{32}-us\d{1,2})(?!\d)"),
-    ("mailgun-key", "mailgun", r"(?<![0-9a-f-])(?P<s>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![0-9a-f-])"),
-    ("telegram-bot-token", ":aa", r"(?<![0-9A-Za-z])(?P<s>\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
     (
-        "discord-token",
-        "discord|bot",
-        r"(?<![A-Za-z0-9_.-])(?P<s>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?![A-Za-z0-9_-])",
+        "openai-key",
+        "run",
+        "t3blbkfj",
+        90,
+        100,
+        r"""(?<![A-Za-z0-9])(?P<s>sk-[A-Za-z0-9_-]{20,80}T3BlbkFJ[A-Za-z0-9_-]{20,80})""",
+    ),
+    ("mailchimp-key", "run", "-us", 33, 6, r"""(?<![0-9a-f])(?P<s>[0-9a-f]{32}-us\d{1,2})(?!\d)"""),
+    (
+        "telegram-bot-token",
+        "run",
+        ":aa",
+        11,
+        40,
+        r"""(?<![0-9A-Za-z])(?P<s>\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])""",
     ),
     (
         "terraform-token",
+        "run",
         ".atlasv1.",
-        r"(?<![A-Za-z0-9])(?P<s>[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,70})",
-    ),
-    ("airtable-token", "pat", r"(?<![A-Za-z0-9])(?P<s>pat[A-Za-z0-9]{14}\.[0-9a-f]{64})(?![0-9a-f])"),
-    ("okta-token", "okta|ssws", r"(?<![A-Za-z0-9_-])(?P<s>00[A-Za-z0-9_-]{40})(?![A-Za-z0-9_-])"),
-    (
-        "putty-key",
-        "private-lines:",
-        r"Private-Lines: \d{1,3}\r?\n(?P<s>(?:[A-Za-z0-9+/=]{4,76}\r?\n){1,200})",
-    ),
-    # headers
-    (
-        "authorization-header",
-        "authorization",
-        r"(?i:authorization)(?:\\?[\"'])?[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}(?:\\?[\"'`])?(?i:bearer|basic|token|apikey|api-key|digest|ssws|negotiate|bot|key)[ \t]{1,4}(?P<s>[A-Za-z0-9_~+/.=:-]{8,4096})",
-    ),
-    ("bearer-token", "bearer", r"(?<![A-Za-z])[Bb]earer[ \t]{1,4}(?P<s>[A-Za-z0-9_~+/.=-]{20,4096})"),
-    # programs
-    (
-        "netrc-password",
-        "machine|login",
-        r"\b(?:machine|login)[ \t]{1,8}\S{1,200}[ \t\r\n]{1,80}(?:login[ \t]{1,8}\S{1,200}[ \t\r\n]{1,80})?password[ \t]{1,8}(?P<s>\S{4,200})",
+        15,
+        80,
+        r"""(?<![A-Za-z0-9])(?P<s>[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,70})""",
     ),
     (
-        "pgpass-password",
-        ":5432:|:*:",
-        r"(?m:^)[A-Za-z0-9_.*-]{1,200}:(?:\d{2,5}|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_*-]{1,64}:(?P<s>[^\s:]{4,128})[ \t]{0,8}(?=\r?\n|\Z)",
+        "airtable-token",
+        "run",
+        "pat",
+        0,
+        0,
+        r"""(?<![A-Za-z0-9])(?P<s>pat[A-Za-z0-9]{14}\.[0-9a-f]{64})(?![0-9a-f])""",
+    ),
+    (
+        "mailgun-key",
+        "near",
+        "mailgun",
+        0,
+        300,
+        r"""(?<![0-9a-f-])(?P<s>[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8})(?![0-9a-f-])""",
+    ),
+    (
+        "discord-token",
+        "near",
+        "discord|bot",
+        200,
+        300,
+        r"""(?<![A-Za-z0-9_.-])(?P<s>[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38})(?![A-Za-z0-9_-])""",
+    ),
+    (
+        "okta-token",
+        "near",
+        "okta|ssws",
+        120,
+        200,
+        r"""(?<![A-Za-z0-9_-])(?P<s>00[A-Za-z0-9_-]{40})(?![A-Za-z0-9_-])""",
     ),
     (
         "mysql-password",
+        "flag",
         "mysql|mariadb",
-        r"\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump)\b(?:[ \t]{1,4}(?!-p\S)\S{1,120}){0,12}?[ \t]{1,4}-p(?P<s>[^\s'\"`;|&]{4,128})",
+        0,
+        0,
+        r"""\b(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump)\b(?:[ \t]{1,4}(?!-p\S)\S{1,120}){0,12}?[ \t]{1,4}-p(?P<s>[^\s'\"`;|&]{4,128})""",
     ),
     (
         "curl-user",
-        "curl|wget|http|xh",
-        r"\b(?:curl|wget|http|https|xh)\b(?:[ \t]{1,4}(?!-u\b|--user\b|--proxy-user\b|-U\b|-a\b)\S{1,300}){0,20}?[ \t]{1,4}(?:-u|--user|--proxy-user|-U|-a|--auth)[ =]?[ \t]{0,4}[\"']?[^\s:\"'@/]{1,128}:(?P<s>[^\s\"'`]{3,200})",
+        "flag",
+        "curl |wget |http |https |xh ",
+        0,
+        0,
+        r"""\b(?:curl|wget|http|https|xh)\b(?:[ \t]{1,4}(?!-u\b|--user\b|--proxy-user\b|-U\b|-a\b)\S{1,300}){0,20}?[ \t]{1,4}(?:-u|--user|--proxy-user|-U|-a|--auth)[ =]?[ \t]{0,4}[\"']?[^\s:\"'@/]{1,128}:(?P<s>[^\s\"'`]{3,200})""",
     ),
-    ("cli-password", "sshpass", r"\bsshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<s>[^\s\"'`]{3,128})"),
     (
         "cli-password",
+        "flag",
+        "sshpass",
+        0,
+        0,
+        r"""\bsshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?(?P<s>[^\s\"'`]{3,128})""",
+    ),
+    (
+        "cli-password",
+        "flag",
         "redis-cli",
-        r"\bredis-cli\b(?:[ \t]{1,4}(?!-a\b)\S{1,120}){0,8}?[ \t]{1,4}-a[ \t]{1,4}[\"']?(?P<s>[^\s\"'`]{4,128})",
+        0,
+        0,
+        r"""\bredis-cli\b(?:[ \t]{1,4}(?!-a\b)\S{1,120}){0,8}?[ \t]{1,4}-a[ \t]{1,4}[\"']?(?P<s>[^\s\"'`]{4,128})""",
     ),
     (
         "cli-password",
-        "docker|podman|helm|mongo|ldap|az|oc|nerdctl",
-        r"\b(?:docker|podman|nerdctl|helm registry|mongo|mongosh|mongodump|mongorestore|az|oc|ldapsearch|ldapadd|ldapmodify)\b(?:[ \t]{1,4}(?!-[pw]\b)\S{1,120}){0,12}?[ \t]{1,4}-[pw][ \t]{1,4}[\"']?(?P<s>[^\s\"'`]{6,200})",
+        "flag",
+        "docker |podman |helm |mongo|ldap|az |oc |nerdctl ",
+        0,
+        0,
+        r"""\b(?:docker|podman|nerdctl|helm registry|mongo|mongosh|mongodump|mongorestore|az|oc|ldapsearch|ldapadd|ldapmodify)\b(?:[ \t]{1,4}(?!-[pw]\b)\S{1,120}){0,12}?[ \t]{1,4}-[pw][ \t]{1,4}[\"']?(?P<s>[^\s\"'`]{6,200})""",
     ),
-    ("cli-password", "pass:", r"\b-?pass(?:in|out|wd)?[ \t]{1,4}[\"']?pass:(?P<s>[^\s\"'`]{3,128})"),
     (
         "cli-password",
+        "flag",
         "storepass|keypass",
-        r"-(?:storepass|keypass|srcstorepass|deststorepass)[ \t]{1,4}[\"']?(?P<s>[^\s\"'`$]{4,128})",
+        8,
+        140,
+        r"""-(?:storepass|keypass|srcstorepass|deststorepass)[ \t]{1,4}[\"']?(?P<s>[^\s\"'`$]{4,128})""",
     ),
     (
         "cli-password",
+        "flag",
         "smbclient|rpcclient|cifs",
-        r"(?:-U[ \t]{0,4}|user=)[\"']?[^\s%\"']{1,80}%(?P<s>[^\s\"'`]{3,128})",
+        0,
+        300,
+        r"""(?:-U[ \t]{0,4}|user=)[\"']?[^\s%\"']{1,80}%(?P<s>[^\s\"'`]{3,128})""",
     ),
     (
         "cli-password",
+        "flag",
+        "7z |7za |zip |rar ",
+        0,
+        0,
+        r"""\b(?:7za?|rar|unrar|zip|unzip)\b(?:[ \t]{1,4}(?!-[pP])\S{1,120}){0,8}?[ \t]{1,4}-(?:p|P[ \t]{1,4})(?P<s>[^\s\"'`]{6,128})""",
+    ),
+    (
+        "putty-key",
+        "text",
+        "private-lines:",
+        0,
+        0,
+        r"""Private-Lines: \d{1,3}\r?\n(?P<s>(?:[A-Za-z0-9+/=]{4,76}\r?\n){1,200})""",
+    ),
+    (
+        "authorization-header",
+        "text",
+        "authorization",
+        0,
+        0,
+        r"""(?i:authorization)(?:\\?[\"'])?[ \t]{0,4}(?:[:=,]|=>)[ \t]{0,4}(?:\\?[\"'`])?(?i:bearer|basic|token|apikey|api-key|digest|ssws|negotiate|bot|key)[ \t]{1,4}(?P<s>[A-Za-z0-9_~+/.=:-]{8,4096})""",
+    ),
+    (
+        "bearer-token",
+        "text",
+        "bearer",
+        0,
+        0,
+        r"""(?<![A-Za-z])[Bb]earer[ \t]{1,4}(?P<s>[A-Za-z0-9_~+/.=-]{20,4096})""",
+    ),
+    (
+        "netrc-password",
+        "text",
+        "machine|login",
+        0,
+        0,
+        r"""\b(?:machine|login)[ \t]{1,8}\S{1,200}[ \t\r\n]{1,80}(?:login[ \t]{1,8}\S{1,200}[ \t\r\n]{1,80})?password[ \t]{1,8}(?P<s>\S{4,200})""",
+    ),
+    (
+        "pgpass-password",
+        "text",
+        ":5432:|:*:",
+        200,
+        400,
+        r"""(?m:^)[A-Za-z0-9_.*-]{1,200}:(?:\d{2,5}|\*):[A-Za-z0-9_*-]{1,64}:[A-Za-z0-9_*-]{1,64}:(?P<s>[^\s:]{4,128})[ \t]{0,8}(?=\r?\n|\Z)""",
+    ),
+    (
+        "cli-password",
+        "text",
+        "pass:",
+        16,
+        140,
+        r"""\b-?pass(?:in|out|wd)?[ \t]{1,4}[\"']?pass:(?P<s>[^\s\"'`]{3,128})""",
+    ),
+    (
+        "cli-password",
+        "text",
         "chpasswd",
-        r"\becho[ \t]{1,4}[\"']?[a-z_][a-z0-9_-]{0,31}:(?P<s>[^\s\"'`|]{4,128})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd",
-    ),
-    (
-        "cli-password",
-        "7z|7za|zip|rar",
-        r"\b(?:7za?|rar|unrar|zip|unzip)\b(?:[ \t]{1,4}(?!-[pP])\S{1,120}){0,8}?[ \t]{1,4}-(?:p|P[ \t]{1,4})(?P<s>[^\s\"'`]{6,128})",
+        200,
+        10,
+        r"""\becho[ \t]{1,4}[\"']?[a-z_][a-z0-9_-]{0,31}:(?P<s>[^\s\"'`|]{4,128})[\"']?[ \t]{0,4}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?chpasswd""",
     ),
     (
         "sql-password",
+        "text",
         "identified by",
-        r"(?i:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by)[ \t]{1,4}(?:(?i:password)[ \t]{1,4})?[\"'](?P<s>[^\"'\n]{4,128})[\"']",
+        0,
+        0,
+        r"""(?i:identified[ \t]{1,4}(?:with[ \t]{1,4}\S{1,40}[ \t]{1,4})?by)[ \t]{1,4}(?:(?i:password)[ \t]{1,4})?[\"'](?P<s>[^\"'\n]{4,128})[\"']""",
     ),
+    ("sql-password", "text", "password '", 0, 0, r"""(?i:password)[ \t]{1,4}'(?P<s>[^'\n]{6,128})'"""),
     (
-        "sql-password",
-        "password '",
-        r"(?i:(?:with[ \t]{1,4})?(?:encrypted[ \t]{1,4})?password)[ \t]{1,4}'(?P<s>[^'\n]{6,128})'",
+        "docker-auth",
+        "text",
+        '"auth"',
+        0,
+        0,
+        r"""\"auth\"[ \t]{0,4}:[ \t]{0,4}\"(?P<s>[A-Za-z0-9+/]{12,400}={0,2})\"""",
     ),
-    ("docker-auth", '"auth"', r"\"auth\"[ \t]{0,4}:[ \t]{0,4}\"(?P<s>[A-Za-z0-9+/]{12,400}={0,2})\""),
 )
 
 # ── names of things that hold secrets ────────────────────────────────────────
@@ -298,7 +416,8 @@ STRONG_WORDS: Final = frozenset(
 )
 PASSWORD_WORDS: Final = frozenset(
     """password passwd passphrase passwort contrasena motdepasse pass pwd pw pgpassword mysqlpwd dbpass
-    dbpassword userpass passcode sshpass rootpassword""".split()
+    dbpassword userpass passcode sshpass rootpassword requirepass masterauth rootpass adminpass mailpass smtppass
+    ftppass mypass""".split()
 )
 # `…_key` and `…_auth` are secrets after these words, and never after those.
 KEY_QUALIFIERS: Final = frozenset(
@@ -337,8 +456,8 @@ PLACEHOLDER_PARTS: Final = (
     "example", "sample", "placeholder", "changeme", "change_me", "change-me", "changeit", "replace", "insert",
     "your", "dummy", "redacted", "masked", "hidden", "todo", "fixme", "xxxx", "****", "....", "____", "----",
     "not-a-real", "notreal", "not_real", "fake", "mock", "foobar", "foo-bar", "lorem", "undefined", "n/a",
-    "secret-here", "key-here", "token-here", "goes-here", "goes_here", "goeshere", "_here", "-here", "<", "…",
-    "${", "{{", "$(", "%(", "#{", "<%", "%s", "{}", "{0}", "●", "•", "1234567890", "0123456789", "abcdefgh",
+    "secret-here", "key-here", "token-here", "goes-here", "goes_here", "goeshere", "_here", "-here", "…",
+    "${", "{{", "$(", "%(", "#{", "<%", "{}", "{0}", "●", "•", "1234567890", "0123456789", "abcdefgh",
     "deadbeef", "removed", "omitted", "sanitized", "obfuscated", "put_", "put-", "enter_", "enter-", "fill",
 )  # fmt: skip
 # Parts that no issued token has: samples in documentation.
