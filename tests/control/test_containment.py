@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tether.control.containment import contains, overlap
+from tether.control.containment import Effort, contains, overlap
 from tether.control.scope import compile_scope
 from tether.errors import TetherError
 
@@ -61,11 +61,11 @@ def test_a_wider_scope_is_refused_with_a_path_that_escapes(
 
 def test_what_cannot_be_proved_within_the_limit_is_not_contained() -> None:
     parent, child = ["*a????????????????b*"], ["*b????????????????a*"]
-    answer = contains(parent, child, limit=5_000)
+    answer = contains(parent, child, Effort(5_000))
     assert not answer.ok
     assert answer.undecided
     with pytest.raises(TetherError, match="cannot tell whether"):
-        overlap(["*a????????????????b"], ["*b????????????????c", "!*c"], limit=5_000)
+        overlap(["*a????????????????b"], ["*b????????????????c", "!*c"], Effort(5_000))
 
 
 def test_disjoint_scopes_do_not_overlap_and_others_show_where() -> None:

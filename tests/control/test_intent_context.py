@@ -139,7 +139,7 @@ ANY = st.builds(
 TOUCH = st.builds(Touch, record=TEXT, at=TEXT, path=TEXT, change=TEXT, author=TEXT, lines=TEXT)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     intent=ANY,
     parent=st.none() | ANY,

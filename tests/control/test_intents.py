@@ -8,7 +8,16 @@ import sys
 
 import pytest
 
-from tether.control.intents import ancestors, children, find, from_plain, is_id, siblings, to_plain
+from tether.control.intents import (
+    ancestors,
+    children,
+    find,
+    from_plain,
+    is_id,
+    siblings,
+    stopped_by,
+    to_plain,
+)
 from tether.errors import TetherError
 from tether.types import Criterion, Intent, replace
 
@@ -40,6 +49,13 @@ def test_intents_are_found_by_id_parent_and_kinship() -> None:
     assert siblings(ALL, LEFT) == (RIGHT,)
     assert siblings(ALL, ROOT) == ()
     assert ancestors(ALL, LEFT) == (ROOT,)
+
+
+def test_a_child_stops_with_its_parent() -> None:
+    assert stopped_by(ALL, LEFT) is None
+    assert stopped_by(ALL, RIGHT) is RIGHT
+    paused = (replace(ROOT, status="paused"), LEFT)
+    assert stopped_by(paused, LEFT) is paused[0]
 
 
 def test_a_circle_of_parents_ends() -> None:

@@ -135,6 +135,10 @@ def test_a_scope_of_too_many_globs_is_refused() -> None:
 def test_a_glob_that_is_not_text_is_refused() -> None:
     with pytest.raises(TetherError, match="not text"):
         compile_scope([3])  # type: ignore[list-item]
+    with pytest.raises(TetherError, match="not text"):
+        compile_scope([["src/"]])  # type: ignore[list-item]
+    with pytest.raises(TetherError, match="give a list of globs"):
+        compile_scope("src/")
 
 
 def test_hostile_wildcards_do_not_make_matching_explode() -> None:
@@ -223,12 +227,12 @@ def git(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CheckIgnore]:
     yield CheckIgnore(tmp_path_factory.mktemp("git"))
 
 
-ASKED = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ASKED = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @ASKED
 @given(
-    globs=st.lists(GLOB.filter(valid), min_size=1, max_size=3), paths=st.lists(PATH, min_size=1, max_size=20)
+    globs=st.lists(GLOB.filter(valid), min_size=1, max_size=3), paths=st.lists(PATH, min_size=10, max_size=40)
 )
 def test_without_negation_a_scope_owns_exactly_what_git_would_ignore(
     git: CheckIgnore, globs: list[str], paths: list[str]
@@ -238,7 +242,9 @@ def test_without_negation_a_scope_owns_exactly_what_git_would_ignore(
 
 
 @ASKED
-@given(globs=LIST.filter(lambda globs: all(map(valid, globs))), paths=st.lists(PATH, min_size=1, max_size=20))
+@given(
+    globs=LIST.filter(lambda globs: all(map(valid, globs))), paths=st.lists(PATH, min_size=10, max_size=40)
+)
 def test_with_negation_a_scope_owns_no_more_than_git_would_ignore(
     git: CheckIgnore, globs: list[str], paths: list[str]
 ) -> None:

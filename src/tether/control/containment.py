@@ -14,7 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-LIMIT = 100_000  # character steps of one search: about a second at worst
+    State = tuple[int, ...]  # of one scope: for each glob, the set of states its automaton may be in
+    Place = tuple[str, State, State]
+
+LIMIT = 50_000  # character steps of one search: well under a second, and five times what real scopes need
 
 _REST = 1  # bit 0 of every automaton's state: a directory matched, so all below it does
 _NICE = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
@@ -33,29 +36,55 @@ class Containment:
     undecided: bool = False
 
 
-def contains(parent: Sequence[str], child: Sequence[str], limit: int = LIMIT) -> Containment:
+class Effort:
+    """How many more steps may be spent; many searches may share one."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int = LIMIT) -> None:
+        self.left = steps
+
+    def spend(self) -> None:
+        """Take one step, or stop the search."""
+        if self.left <= 0:
+            raise _SpentError
+        self.left -= 1
+
+
+class _SpentError(Exception):
+    pass
+
+
+def contains(parent: Sequence[str], child: Sequence[str], effort: Effort | None = None) -> Containment:
     """Whether every path the child's globs own is owned by the parent's."""
     outer, inner = _Machine(parent), _Machine(child)
     try:
-        path = _search(inner, outer, lambda mine, theirs: mine and not theirs, lambda mine, _: mine, limit)
-    except _LimitError:
+        path = _search(
+            inner,
+            outer,
+            wanted=lambda mine, theirs: inner.owns(mine) and not outer.owns(theirs),
+            hopeful=lambda mine, theirs: inner.may_own(mine) and not outer.owns_rest(theirs),
+            effort=effort or Effort(),
+        )
+    except _SpentError:
         return Containment(ok=False, undecided=True)
     if path is None:
         return Containment(ok=True)
     return Containment(ok=False, offending=compile_scope(child).why(path), witness=path)
 
 
-def overlap(a: Sequence[str], b: Sequence[str], limit: int = LIMIT) -> str | None:
+def overlap(a: Sequence[str], b: Sequence[str], effort: Effort | None = None) -> str | None:
     """A path both scopes own, or None when it is proved that there is none; an error when neither is."""
+    one, other = _Machine(a), _Machine(b)
     try:
         return _search(
-            _Machine(a),
-            _Machine(b),
-            lambda mine, theirs: mine and theirs,
-            lambda mine, theirs: mine and theirs,
-            limit,
+            one,
+            other,
+            wanted=lambda mine, theirs: one.owns(mine) and other.owns(theirs),
+            hopeful=lambda mine, theirs: one.may_own(mine) and other.may_own(theirs),
+            effort=effort or Effort(),
         )
-    except _LimitError:
+    except _SpentError:
         raise TetherError(
             "TOO_LARGE",
             f"cannot tell whether {_show(a)} and {_show(b)} overlap",
@@ -67,10 +96,6 @@ def _show(globs: Sequence[str]) -> str:
     return ", ".join(f"`{glob}`" for glob in globs[:4]) + (" …" if len(globs) > 4 else "")
 
 
-class _LimitError(Exception):
-    pass
-
-
 class _Automaton:
     """One glob as a nondeterministic automaton; a set of its states is an integer's bits."""
 
@@ -79,6 +104,7 @@ class _Automaton:
         self.edges: list[list[tuple[Token, int]]] = [[(_ANY_CHAR, 0)]]
         self.skips: dict[int, int] = {}  # state → the one it may become without a character
         self._memo: dict[tuple[int, str], int] = {}
+        self._moves: dict[str, list[int]] = {}
         start = at = last = self._state()
         for number, chunk in enumerate(pattern.chunks):
             if number:
@@ -120,17 +146,24 @@ class _Automaton:
         known = self._memo.get(key)
         if known is not None:
             return known
-        after, rest, state = 0, states, 0
+        moves = self._moves.get(char)
+        if moves is None:
+            moves = self._moves[char] = [self._after(edges, char) for edges in self.edges]
+        after, rest = 0, states
         while rest:
-            if rest & 1:
-                for token, to in self.edges[state]:
-                    if _takes(token, char):
-                        after |= 1 << to
-            rest >>= 1
-            state += 1
-        after = _REST if after & _REST else self._close(after)
+            lowest = rest & -rest
+            after |= moves[lowest.bit_length() - 1]
+            rest ^= lowest
+        after = _REST if after & _REST else after
         self._memo[key] = after
         return after
+
+    def _after(self, edges: list[tuple[Token, int]], char: str) -> int:
+        states = 0
+        for token, to in edges:
+            if _takes(token, char):
+                states |= 1 << to
+        return self._close(states)
 
 
 def _takes(token: Token, char: str) -> bool:
@@ -150,7 +183,7 @@ class _Machine:
             token for p in patterns for chunk in p.chunks for name in chunk for token in name.tokens
         }
 
-    def step(self, state: tuple[int, ...], char: str) -> tuple[int, ...]:
+    def step(self, state: State, char: str) -> State:
         after = [automaton.step(states, char) for automaton, states in zip(self.automata, state, strict=True)]
         # What stands before a pattern that matches from here on can never decide again.
         if _REST in after:
@@ -158,55 +191,63 @@ class _Machine:
             after[:last] = [0] * last
         return tuple(after)
 
-    def owns(self, state: tuple[int, ...]) -> bool:
+    def owns(self, state: State) -> bool:
         for automaton, states in zip(reversed(self.automata), reversed(state), strict=True):
             if states & automaton.accepting:
                 return not automaton.negated
         return False
 
-    def may_own(self, state: tuple[int, ...]) -> bool:
+    def owns_rest(self, state: State) -> bool:
+        """Whether every path from here on is owned: what could take it away can no longer match."""
+        for automaton, states in zip(reversed(self.automata), reversed(state), strict=True):
+            if states and automaton.negated:
+                return False
+            if states == _REST:
+                return True
+        return False
+
+    def may_own(self, state: State) -> bool:
+        """Whether some path from here on may be owned."""
         return any(states and not a.negated for a, states in zip(self.automata, state, strict=True))
 
 
 def _search(
     left: _Machine,
     right: _Machine,
-    wanted: Callable[[bool, bool], bool],
-    hopeful: Callable[[bool, bool], bool],
-    limit: int,
+    *,
+    wanted: Callable[[State, State], bool],
+    hopeful: Callable[[State, State], bool],
+    effort: Effort,
 ) -> str | None:
-    """The shortest path on which the two scopes answer as wanted, or None when no path is left to try."""
+    """The shortest path after which the two scopes stand as wanted, or None when no hope is left."""
     alphabet = _alphabet(left.tokens | right.tokens)
     start = ("", left.initial, right.initial)
-    came: dict[tuple[str, tuple[int, ...], tuple[int, ...]], tuple[object, str]] = {start: (None, "")}
+    came: dict[Place, tuple[Place | None, str]] = {start: (None, "")}
     front = [start]
-    steps = 0
     while front:
         reached = []
-        for node in front:
-            shape, mine, theirs = node
+        for place in front:
+            shape, mine, theirs = place
             for char in alphabet:
-                steps += 1
-                if steps > limit:
-                    raise _LimitError
+                effort.spend()
                 after_shape = _shape(shape, char)
                 if after_shape is None:
                     continue
                 after = (after_shape, left.step(mine, char), right.step(theirs, char))
-                if after in came or not hopeful(left.may_own(after[1]), right.may_own(after[2])):
+                if after in came or not hopeful(after[1], after[2]):
                     continue
-                came[after] = (node, char)
-                if after_shape == "name" and wanted(left.owns(after[1]), right.owns(after[2])):
+                came[after] = (place, char)
+                if after_shape == "name" and wanted(after[1], after[2]):
                     return _spell(came, after)
                 reached.append(after)
         front = reached
     return None
 
 
-def _spell(came: dict[tuple[str, tuple[int, ...], tuple[int, ...]], tuple[object, str]], node: object) -> str:
+def _spell(came: dict[Place, tuple[Place | None, str]], place: Place | None) -> str:
     letters: list[str] = []
-    while node is not None:
-        node, char = came[node]  # type: ignore[index]
+    while place is not None:
+        place, char = came[place]
         letters.append(char)
     return "".join(reversed(letters))
 

@@ -139,11 +139,14 @@ def delegate(
     now: str,
     *,
     name: str = "",
-    status: str = "active",
+    status: str = "",
     constraints: Sequence[str] = (),
     acceptance_criteria: Sequence[Criterion] = (),
 ) -> tuple[str, Intent, tuple[Overlap, ...]]:
-    """The file with a child intent owned by the worker, the child, and the siblings whose scope it meets."""
+    """The file with a child intent owned by the worker, the child, and the siblings whose scope it meets.
+
+    Unless told otherwise, the child has its parent's status.
+    """
     intents = parse(text)
     parent = find(intents, parent_id)
     if parent is None:
@@ -168,7 +171,7 @@ def delegate(
     child = Intent(
         id=child_id(intents, parent_id),
         name=name or f"{parent.name} ({to})",
-        status=status,
+        status=status or parent.status,
         owned_scope=tuple(scope),
         constraints=tuple(constraints),
         acceptance_criteria=tuple(acceptance_criteria),

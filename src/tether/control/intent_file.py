@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from tether.control.containment import LIMIT, contains
+from tether.control.containment import LIMIT, Effort, contains
 from tether.control.intents import LIST_FIELDS, LIVE, STATUSES, TEXT_FIELDS, is_id
 from tether.control.scope import MAX_PATTERNS, compile_scope, parse_pattern
 from tether.control.yaml_nodes import Malformed, Node, describe, is_text, read, show
@@ -293,6 +293,7 @@ def _relate(intents: list[Intent], nodes: list[Node], problems: _Problems) -> No
             first[intent.id] = node
     by_id = {intent.id: intent for intent in reversed(intents)}
     children = [(intent, node) for intent, node in zip(intents, nodes, strict=True) if intent.parent]
+    effort = Effort(5 * LIMIT)
     for intent, node in children:
         parent = by_id.get(intent.parent)
         if parent is None:
@@ -302,8 +303,7 @@ def _relate(intents: list[Intent], nodes: list[Node], problems: _Problems) -> No
                 _value(node, "parent"), "a chain of parents that ends", f"`{intent.parent}`, in a circle"
             )
         elif intent.status in LIVE:
-            limit = max(LIMIT // len(children), 2_000)
-            _contain(parent, intent, _value(node, "owned_scope"), problems, limit)
+            _contain(parent, intent, _value(node, "owned_scope"), problems, effort)
 
 
 def _circles(intent: Intent, by_id: dict[str, Intent]) -> bool:
@@ -315,8 +315,8 @@ def _circles(intent: Intent, by_id: dict[str, Intent]) -> bool:
     return above is not None
 
 
-def _contain(parent: Intent, child: Intent, node: Node, problems: _Problems, limit: int) -> None:
-    answer = contains(parent.owned_scope, child.owned_scope, limit)
+def _contain(parent: Intent, child: Intent, node: Node, problems: _Problems, effort: Effort) -> None:
+    answer = contains(parent.owned_scope, child.owned_scope, effort)
     if answer.ok:
         return
     expected = f"a scope inside that of its parent `{parent.id}`"

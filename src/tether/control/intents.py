@@ -61,6 +61,14 @@ def ancestors(intents: Sequence[Intent], intent: Intent) -> tuple[Intent, ...]:
     return tuple(chain)
 
 
+def stopped_by(intents: Sequence[Intent], intent: Intent) -> Intent | None:
+    """The intent itself, or the nearest above it, that is not active; None when all are, and it may write."""
+    for each in (intent, *ancestors(intents, intent)):
+        if each.status != "active":
+            return each
+    return None
+
+
 def to_plain(intents: Iterable[Intent]) -> list[dict[str, Any]]:
     """The intents as JSON-ready data."""
     return [plain(intent) for intent in intents]

@@ -104,19 +104,27 @@ class Name:
                 and name.startswith(self._prefix)
                 and name.endswith(self._suffix)
             )
-        stars, everyone, chars = self._stars, self._any, self._chars
+        stars = self._stars
+        known: dict[str, int] = {}
         states = 1 | (1 & stars) << 1
         for char in name:
-            step = chars.get(char, 0) | everyone
-            for bit, token in self._classes:
-                if states & bit and token.accepts(char):
-                    step |= bit
+            step = known.get(char)
+            if step is None:
+                step = known[char] = self._takers(char)
             states = (states & step) << 1 | states & stars
             # INVARIANT: no two stars are adjacent, so one shift passes over all that match nothing.
             states |= (states & stars) << 1
             if not states:
                 return False
         return bool(states >> len(self.tokens) & 1)
+
+    def _takers(self, char: str) -> int:
+        """The tokens, as bits, that can consume the character."""
+        takers = self._chars.get(char, 0) | self._any
+        for bit, token in self._classes:
+            if token.accepts(char):
+                takers |= bit
+        return takers
 
 
 class Pattern:
@@ -193,6 +201,11 @@ class Scope:
 
 def compile_scope(globs: Sequence[str]) -> Scope:
     """The scope of a list of globs; an invalid glob is an error, never skipped."""
+    if isinstance(globs, str):
+        raise TetherError("BAD_ARGUMENTS", f"scope `{globs:.80}` is one text; give a list of globs")
+    for glob in globs:
+        if not isinstance(glob, str):
+            raise TetherError("BAD_ARGUMENTS", f"scope glob `{glob!r:.80}` is not text; quote it")
     return _compile(tuple(globs))
 
 
@@ -205,8 +218,6 @@ def _compile(globs: tuple[str, ...]) -> Scope:
 
 def parse_pattern(glob: str) -> Pattern:
     """One glob, checked; TetherError says what is wrong with it and how to write it instead."""
-    if not isinstance(glob, str):
-        raise TetherError("BAD_ARGUMENTS", f"scope glob `{glob!r:.80}` is not text; quote it")
     if len(glob) > MAX_PATTERN:
         _refuse(glob[:80] + "…", f"is longer than {MAX_PATTERN} characters; split it")
     for char, what in (("\0", "a NUL"), ("\n", "a line break"), ("\r", "a line break")):
