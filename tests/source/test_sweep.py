@@ -56,7 +56,7 @@ def changes(root: Root, before: sweep.Sweep) -> list[tuple[str, str]]:
 
 def test_a_sweep_sees_every_file_but_ignored_directories_and_our_own_state(root, store) -> None:
     taken = sweep.preserve(root, sweep.take(root), store)
-    assert set(taken.entries) == {
+    assert set(taken.entries) - {path for path in taken.entries if path.startswith(".git/")} == {
         ".gitignore",
         "debug.log",
         "link",
@@ -64,7 +64,7 @@ def test_a_sweep_sees_every_file_but_ignored_directories_and_our_own_state(root,
         "src/clean.py",
         "src/dirty.py",
     }
-    kinds = {path: how.split(":")[0] for path, how in taken.kept.items()}
+    kinds = {path: how.split(":")[0] for path, how in taken.kept.items() if not path.startswith(".git/")}
     assert kinds == {
         ".gitignore": "git",
         "src/clean.py": "git",
@@ -116,6 +116,57 @@ def test_a_change_that_hides_its_time_is_seen_all_the_same(root, place, store) -
     os.utime(place / "new.txt", ns=(about.st_atime_ns, about.st_mtime_ns))
     assert os.stat(place / "new.txt").st_mtime_ns == about.st_mtime_ns
     assert changes(root, before) == [("modified", "new.txt")]
+
+
+def test_hooks_and_settings_of_git_are_watched(root, place, store) -> None:
+    before = sweep.preserve(root, sweep.take(root), store)
+    (place / ".git/hooks").mkdir(exist_ok=True)
+    (place / ".git/hooks/pre-commit").write_text("#!/bin/sh\nevil\n")
+    git(place, "config", "core.hooksPath", "/tmp")
+    deltas = sweep.compare(root, before, sweep.take(root))
+    assert [(d.kind, d.path) for d in deltas] == [
+        ("modified", ".git/config"),
+        ("created", ".git/hooks/pre-commit"),
+    ]
+    assert sweep.restore(root, before, deltas, store).failed == {}
+    assert "hooksPath" not in (place / ".git/config").read_text()
+    assert not (place / ".git/hooks/pre-commit").exists()
+
+
+def test_an_ignore_rule_hides_no_tracked_file_and_deletes_none(root, place, store) -> None:
+    (place / "src" / "new.py").write_text("untracked\n")
+    before = sweep.preserve(root, sweep.take(root), store)
+    (place / ".gitignore").write_text("src/\n")
+    (place / "src" / "clean.py").write_text("changed under cover\n")
+    assert changes(root, before) == [("modified", ".gitignore"), ("modified", "src/clean.py")]
+    hidden = sweep.preserve(root, sweep.take(root), store)
+    assert "src/clean.py" in hidden.entries
+    (place / "src" / "dirty.py").unlink()
+    assert changes(root, hidden) == [("deleted", "src/dirty.py")]
+
+
+def test_a_project_inside_a_repository_knows_what_git_keeps_of_it(place, store) -> None:
+    with Root(place / "src") as root:
+        taken = sweep.preserve(root, sweep.take(root), store)
+        assert {path: how[:4] for path, how in taken.kept.items()} == {"clean.py": "git:", "dirty.py": "sha:"}
+        (place / "src" / "clean.py").write_text("changed\n")
+        deltas = sweep.compare(root, taken, sweep.take(root))
+        assert sweep.restore(root, taken, deltas, store).failed == {}
+    assert (place / "src" / "clean.py").read_text() == "clean\n"
+
+
+def test_what_git_holds_is_recognised_by_its_bytes_after_a_copy(place, tmp_path, store) -> None:
+    os.utime(place / "src" / "clean.py")
+    with Root(place) as root:
+        assert sweep.preserve(root, sweep.take(root), store).kept["src/clean.py"].startswith("git:")
+
+
+def test_an_incomplete_sweep_calls_nothing_new(root, place) -> None:
+    before = sweep.take(root)
+    partial = sweep.Sweep({"new.txt": before.entries["new.txt"]}, {}, False)
+    assert changes(root, partial) == []
+    (place / "new.txt").unlink()
+    assert changes(root, partial) == [("deleted", "new.txt")]
 
 
 def test_what_was_changed_again_since_is_left_alone(root, place, store) -> None:

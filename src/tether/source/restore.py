@@ -8,7 +8,7 @@ import stat
 from tether.errors import TetherError
 from tether.source import staging
 from tether.source.names import find_fault
-from tether.source.sweep import hash_entry, open_folder, sign
+from tether.source.sweep import hash_entry, look, open_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def put_back(root: Root, was: Signature | None, data: bytes | None, delta: Delta) -> None:
     """Removes what was created, rewrites what was changed or deleted, mode included."""
-    now = _look(root, delta.path)
+    now = look(root, delta.path)
     if delta.kind == "created":
         if now is not None:
             _expect_unchanged(root, delta, now)
@@ -44,18 +44,6 @@ def put_back(root: Root, was: Signature | None, data: bytes | None, delta: Delta
         staging.forget(root, [item])
 
 
-def _look(root: Root, path: str) -> Signature | None:
-    folder = open_folder(root, path)
-    if folder is None:
-        return None
-    try:
-        return sign(os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False))
-    except OSError:
-        return None
-    finally:
-        os.close(folder)
-
-
 def _expect_unchanged(root: Root, delta: Delta, now: Signature) -> None:
     if stat.S_ISDIR(now[4]) or hash_entry(root, delta.path, now) != delta.after:
         raise TetherError("STALE_FILE", f"`{delta.path}` has changed again since", path=delta.path)
@@ -64,7 +52,7 @@ def _expect_unchanged(root: Root, delta: Delta, now: Signature) -> None:
 def _remove(root: Root, path: str) -> None:
     """A regular file goes by compare-and-rename; a link, or a name no agent could give, goes at once."""
     honest = not any(find_fault(name, root.protected)[0] for name in path.split("/"))
-    now = _look(root, path)
+    now = look(root, path)
     if honest and now is not None and stat.S_ISREG(now[4]):
         item = staging.stage(root, path, None)
         staging.commit(root, [item])

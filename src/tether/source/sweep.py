@@ -1,8 +1,8 @@
 """A tree before and after something ran in it: what changed, and the bytes to change it back. HOOK PATH.
 
-A sweep looks at every file's stat and reads none; only what differs between two sweeps is hashed. What git
-ignores as a whole directory, git's own store and this machine's state are left out. The change time is part
-of the comparison because, unlike the modification time, a program cannot set it back.
+A sweep looks at every file's stat and reads none; only what differs between two sweeps is hashed. Folders
+that git ignores, git's own store and this machine's state are left out, but never a tracked file, nor what
+makes git run programs. The change time is compared too: unlike the other, no program can set it back.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import json
 import os
 import stat
 
-from tether.source.git import find_repository, read_objects, run_git
+from tether.source.git import find_repository, read_objects
 from tether.source.repository import Level, add_rules, foreign, is_ignored, rules_above
+from tether.source.tracked import is_blob, list_tracked, read_index
 from tether.types import noun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Protocol
 
     from tether.source.root import Root
@@ -52,6 +53,7 @@ class Sweep:
     entries: dict[str, Signature]
     kept: dict[str, str]
     complete: bool = True  # False when the tree has more files than a sweep takes
+    ignored: tuple[str, ...] = ()  # folders left out
 
 
 @noun
@@ -74,23 +76,14 @@ class Restored:
 
 def take(root: Root) -> Sweep:
     """The signatures of all files under the root. Reads directories, never files."""
-    entries: dict[str, Signature] = {}
-    repository = find_repository(root.path) is not None
-    waiting: list[tuple[int, str, Level]] = [(os.dup(root.fd), "", rules_above(root.path))]
-    inside = root.path.rstrip("/") + "/"
-    try:
-        while waiting:
-            fd, base, level = waiting.pop()
-            try:
-                _take_directory(fd, base, level, inside, repository, entries, waiting)
-            finally:
-                os.close(fd)
-            if len(entries) > MOST_FILES:
-                return Sweep(entries, {}, False)
-    finally:
-        for fd, _, _ in waiting:
-            os.close(fd)
-    return Sweep(entries, {})
+    walk = _Walk(root)
+    if walk.complete:
+        # A rule may ignore a folder whose files git tracks all the same: those are never left out.
+        for path in list_tracked(root.path, walk.ignored):
+            walk.add(path)
+        for path in _list_watched(root):
+            walk.add(path)
+    return Sweep(walk.entries, {}, walk.complete, tuple(walk.ignored))
 
 
 def preserve(root: Root, sweep: Sweep, store: Store, previous: Sweep | None = None) -> Sweep:
@@ -105,41 +98,49 @@ def preserve(root: Root, sweep: Sweep, store: Store, previous: Sweep | None = No
         if path in known.kept and known.entries[path] == signature
     }
     fresh = [path for path in sweep.entries if path not in kept]
-    tracked = _read_index(root) if fresh else {}
+    tracked = read_index(root.path) if fresh else {}
     room = KEEP_ALL
     for path in fresh:
-        signature = sweep.entries[path]
+        size, modified, changed, _, mode = sweep.entries[path]
         entry = tracked.get(path)
-        if entry and entry[:2] == (signature[1], signature[0]):
-            kept[path] = f"git:{entry[2]}"
-            continue
-        if stat.S_ISLNK(signature[4]):
+        if (
+            entry
+            and not entry.racy
+            and (size, modified, changed) == (entry.size, entry.mtime_ns, entry.ctime_ns)
+        ):
+            kept[path] = f"git:{entry.blob}"
+        elif stat.S_ISLNK(mode):
             target = _read_link(root, path)
             if target is not None:
                 kept[path] = f"link:{target}"
-        elif stat.S_ISREG(signature[4]) and signature[0] <= min(KEEP_FILE, room):
+        elif stat.S_ISREG(mode) and size <= KEEP_FILE:
             data = _read(root, path, KEEP_FILE)
-            if data is not None:
+            if data is not None and entry and is_blob(data, entry.blob):
+                kept[path] = f"git:{entry.blob}"
+            elif data is not None and len(data) <= room:
                 room -= len(data)
                 kept[path] = f"sha:{store.put(data)}"
-    return Sweep(sweep.entries, kept, sweep.complete)
+    return Sweep(sweep.entries, kept, sweep.complete, sweep.ignored)
 
 
 def compare(root: Root, before: Sweep, after: Sweep) -> list[Delta]:
     """Every file that was created, changed or deleted between two sweeps, by path.
 
-    `after` must be fresh: what differs is hashed as it is on disk now.
+    `after` must be fresh: what differs is hashed as it is on disk now. What the first sweep did not look at
+    cannot be called new by the second.
     """
-    differing = [
-        path
-        for path in sorted(before.entries.keys() | after.entries.keys())
-        if before.entries.get(path) != after.entries.get(path)
-    ]
+    unseen = tuple(folder + "/" for folder in before.ignored)
+    differing = [path for path in before.entries if before.entries[path] != after.entries.get(path)]
+    if before.complete:
+        differing += [p for p in after.entries if p not in before.entries and not p.startswith(unseen)]
+    differing.sort()
     was = _hashes_before(root, before, differing)
     deltas = []
     for path in differing:
         old, new = before.entries.get(path), after.entries.get(path)
-        if new is None:
+        # Not seen is not gone: an ignore rule written meanwhile hides files, it does not delete them.
+        new = new or look(root, path)
+        if new is None or stat.S_ISDIR(new[4]):
             deltas.append(Delta(path, "deleted", was.get(path), ""))
             continue
         now = hash_entry(root, path, new)
@@ -172,9 +173,8 @@ def restore(root: Root, before: Sweep, deltas: Iterable[Delta], store: Store) ->
 def dump(sweep: Sweep) -> bytes:
     """The sweep as bytes, for another process to compare with."""
     rows = [[path, *signature, sweep.kept.get(path, "")] for path, signature in sweep.entries.items()]
-    return json.dumps(
-        {"version": 1, "complete": sweep.complete, "files": rows}, separators=(",", ":")
-    ).encode()
+    held = {"version": 1, "complete": sweep.complete, "ignored": sweep.ignored, "files": rows}
+    return json.dumps(held, separators=(",", ":")).encode()
 
 
 def load(data: bytes) -> Sweep | None:
@@ -186,7 +186,7 @@ def load(data: bytes) -> Sweep | None:
         rows = held["files"]
         entries: dict[str, Signature] = {row[0]: (row[1], row[2], row[3], row[4], row[5]) for row in rows}
         kept = {row[0]: row[6] for row in rows if row[6]}
-        return Sweep(entries, kept, held["complete"])
+        return Sweep(entries, kept, held["complete"], tuple(held["ignored"]))
     except (ValueError, KeyError, TypeError, IndexError):
         return None
 
@@ -215,6 +215,19 @@ def sign(about: os.stat_result) -> Signature:
     return about.st_size, about.st_mtime_ns, about.st_ctime_ns, about.st_ino, about.st_mode
 
 
+def look(root: Root, path: str) -> Signature | None:
+    """The signature of one path of a sweep as it is now; None when it is gone."""
+    folder = open_folder(root, path)
+    if folder is None:
+        return None
+    try:
+        return sign(os.stat(path.rpartition("/")[2], dir_fd=folder, follow_symlinks=False))
+    except OSError:
+        return None
+    finally:
+        os.close(folder)
+
+
 def open_folder(root: Root, path: str) -> int | None:
     """The directory of a path taken from a sweep, whatever its names are made of; no link is followed."""
     fd = os.dup(root.fd)
@@ -229,71 +242,73 @@ def open_folder(root: Root, path: str) -> int | None:
     return fd
 
 
-def _take_directory(
-    fd: int,
-    base: str,
-    level: Level,
-    inside: str,
-    repository: bool,
-    entries: dict[str, Signature],
-    waiting: list[tuple[int, str, Level]],
-) -> None:
-    try:
-        with os.scandir(fd) as listing:
-            found = list(listing)
-    except OSError:
-        return  # not ours to list: nothing in it can be compared
-    names = {entry.name for entry in found}
-    if ".git" in names and base and foreign(inside + base[:-1], True):
-        return  # another worktree of the same repository is swept by its own project
-    level = add_rules(level, inside + base, names, base, is_root=not base)
-    for entry in found:
-        name = entry.name
+class _Walk:
+    """One pass over the tree: what was found, and which folders a rule left out."""
+
+    def __init__(self, root: Root) -> None:
+        self.entries: dict[str, Signature] = {}
+        self.ignored: list[str] = []
+        self.complete = True
+        self._root = root
+        self._inside = root.path.rstrip("/") + "/"
+        self._repository = find_repository(root.path) is not None
+        waiting = [(os.dup(root.fd), "", rules_above(root.path))]
         try:
-            if not entry.is_dir(follow_symlinks=False):
-                entries[base + name] = sign(entry.stat(follow_symlinks=False))
-                continue
-            path = base + name
-            if name == ".git" or (name == "local" and base == ".tether/"):
-                continue
-            if is_ignored(level, path, name, True) or (not repository and name in HEAVY):
-                continue
-            waiting.append((os.open(name, _DIR, dir_fd=fd), path + "/", level))
+            while waiting and self.complete:
+                fd, base, level = waiting.pop()
+                try:
+                    self._enter(fd, base, level, waiting)
+                finally:
+                    os.close(fd)
+                self.complete = len(self.entries) <= MOST_FILES
+        finally:
+            for fd, _, _ in waiting:
+                os.close(fd)
+
+    def add(self, path: str) -> None:
+        """One file by name, if it is there."""
+        signature = look(self._root, path)
+        if signature is not None and not stat.S_ISDIR(signature[4]):
+            self.entries[path] = signature
+
+    def _enter(self, fd: int, base: str, level: Level, waiting: list[tuple[int, str, Level]]) -> None:
+        try:
+            with os.scandir(fd) as listing:
+                found = list(listing)
         except OSError:
-            continue  # it went away, or may not be entered
+            return  # not ours to list: nothing in it can be compared
+        names = {entry.name for entry in found}
+        if ".git" in names and base and foreign(self._inside + base[:-1], True):
+            return  # another worktree of the same repository is swept by its own project
+        level = add_rules(level, self._inside + base, names, base, is_root=not base)
+        entries = self.entries
+        for entry in found:
+            name = entry.name
+            try:
+                if not entry.is_dir(follow_symlinks=False):
+                    entries[base + name] = sign(entry.stat(follow_symlinks=False))
+                    continue
+                path = base + name
+                if name == ".git" or (name == "local" and base == ".tether/"):
+                    continue
+                if is_ignored(level, path, name, True) or (not self._repository and name in HEAVY):
+                    self.ignored.append(path)
+                    continue
+                waiting.append((os.open(name, _DIR, dir_fd=fd), path + "/", level))
+            except OSError:
+                continue  # it went away, or may not be entered
 
 
-def _read_index(root: Root) -> dict[str, tuple[int, int, str]]:
-    """path → (mtime, size, blob) of what the index holds and its own clock can vouch for.
-
-    INVARIANT: the working tree is never compared by git itself: that would run the repository's filters.
-    """
-    repo = find_repository(root.path)
-    if repo is None or repo.root != root.path:
-        return {}
-    output = run_git(repo, "ls-files", "--stage", "--debug", "-z")
-    if not output:
-        return {}
+def _list_watched(root: Root) -> list[str]:
+    """Those files of git's own store that make git run programs: whoever changes them changes what runs."""
+    watched = [f".git/{name}" for name in ("config", "config.worktree", "info/attributes")]
+    folder = open_folder(root, ".git/hooks/x")
+    if folder is None:
+        return watched
     try:
-        written = os.stat(os.path.join(repo.git_dir, "index")).st_mtime_ns
-    except OSError:
-        return {}
-    return dict(_parse_index(output, written))
-
-
-def _parse_index(output: bytes, written: int) -> Iterator[tuple[str, tuple[int, int, str]]]:
-    import re
-
-    record = re.compile(
-        rb"(100\d{3}) ([0-9a-f]{40,64}) 0\t([^\0]+)\0"
-        rb"  ctime: [^\n]*\n  mtime: (\d+):(\d+)\n  dev: [^\n]*\n  uid: [^\n]*\n"
-        rb"  size: (\d+)\tflags: [^\n]*\n"
-    )
-    for _, blob, path, seconds, nanos, size in record.findall(output):
-        changed = int(seconds) * 1_000_000_000 + int(nanos)
-        # A file written in the same instant as the index may have changed after git looked at it.
-        if changed < written:
-            yield os.fsdecode(path), (changed, int(size), blob.decode())
+        return watched + [f".git/hooks/{name}" for name in os.listdir(folder)]
+    finally:
+        os.close(folder)
 
 
 def _hashes_before(root: Root, before: Sweep, paths: list[str]) -> dict[str, str]:
