@@ -171,6 +171,18 @@ class Record:
     context_tokens: int = option(default=2000, doc="The most tokens `<intent_context>` may take.")
 
 
+@section
+class PackRules:
+    """How packs look at the project, beside the built-in lenses."""
+
+    lenses: tuple[dict[str, Any], ...] = option(
+        default=(),
+        doc="Tables `{name, description, mode, limit, sort_by, sort_order, include, exclude, groups, "
+        "fallback}`; `groups` holds `{pattern, priority, mode, limit}`. A lens named like a built-in one "
+        "replaces it.",
+    )
+
+
 @noun
 class Config:
     """Every setting, resolved."""
@@ -183,6 +195,7 @@ class Config:
     shadow: Shadow = Shadow()
     commands: Commands = Commands()
     record: Record = Record()
+    pack: PackRules = PackRules()
 
 
 SECTIONS: Final[dict[str, type]] = {
@@ -194,6 +207,7 @@ SECTIONS: Final[dict[str, type]] = {
     "shadow": Shadow,
     "commands": Commands,
     "record": Record,
+    "pack": PackRules,
 }
 
 

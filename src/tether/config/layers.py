@@ -221,7 +221,7 @@ def _loosens(described: Option, held: Any, given: Any) -> str:
     looser = {
         "true": given is True,
         "larger": isinstance(given, int) and given > held,
-        "longer": isinstance(given, tuple) and not set(given) <= set(held),
+        "longer": described.order == "longer" and not set(given) <= set(held),
         "choices": bool(described.choices)
         and given in described.choices
         and described.choices.index(given) < described.choices.index(held or described.choices[0]),
@@ -234,7 +234,7 @@ def _env_name(key: str) -> str:
 
 
 def _environment(environment: dict[str, str]) -> dict[str, str]:
-    """`TETHER_SECURITY__WRITE_ENABLED=true` sets `security.write_enabled`; names without `__` are not settings."""
+    """`TETHER_SECURITY__WRITE_ENABLED=true` sets `security.write_enabled`; without `__` it is no setting."""
     named = {f"TETHER_{_env_name(key)}": key for key in keys()}
     found = {}
     for variable, text in environment.items():

@@ -20,15 +20,12 @@ def parse_budget(text: str | int) -> int:
     return int(match.group(1)) * _FACTOR[match.group(2).lower()]
 
 
-def plan_forms(strategy: str, planned: str, large: bool) -> tuple[str, ...]:
+def plan_forms(strategy: str, planned: str) -> tuple[str, ...]:
     """The forms to try, fullest first. A file none of them fits is listed only."""
     if strategy == "drop":
         return (planned,)
-    if strategy == "hybrid" and large:
-        return ("structure", "signature") if planned != "signature" else ("signature",)
-    if planned in ("structure", "signature"):
-        return ("structure", "signature")[("structure", "signature").index(planned) :]
-    return (planned, "structure", "signature")
+    shorter = ("structure", "signature")
+    return shorter[shorter.index(planned) :] if planned in shorter else (planned, *shorter)
 
 
 def check_strategy(name: str) -> str:

@@ -133,3 +133,13 @@ def tail(report: Report) -> str:
 
 def _text(text: str) -> str:
     return escape_text(escape_illegal(text)[0])
+
+
+def frame_zoom(target: str, depth: str, budget: int | None, used: int, files: str, related: str) -> str:
+    """A zoom's answer: the same root and files as a pack, without metadata."""
+    room = "" if budget is None else f' token_budget="{budget}"'
+    shown = f"  <related>\n{related}  </related>\n" if related else ""
+    return (
+        f'<context package="tether"{room} utilized="{used}" zoom="{escape_attribute(escape_path(target))}"'
+        f' depth="{depth}">\n  <files>\n{files}  </files>\n{shown}</context>\n'
+    )

@@ -1,0 +1,72 @@
+"""What was measured before, by content: a pack of an unchanged file costs no counting."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from typing import Any
+
+from tether.pack.document import Facts
+
+VERSION = 1
+MOST = 400_000  # rows; beyond, only what this run used is kept
+
+_TYPES = (str, str, str, int, int, int, bool, bool, bool)
+
+
+class Recall(dict[bytes, tuple[Any, ...]]):
+    """Facts by content hash, and markup costs by text hash, kept in one file per project root.
+
+    Nothing in it can make a pack wrong in a way that matters more than its number of tokens, and the file
+    lies in the user's own cache directory, so no repository can bring one along.
+    """
+
+    def __init__(self, folder: str, root: str) -> None:
+        super().__init__()
+        name = hashlib.sha256(os.fsencode(os.path.realpath(root))).hexdigest()[:24]
+        self.path = os.path.join(folder, f"{name}.json")
+        self._read = 0
+        self.load()
+
+    def load(self) -> None:
+        """Take in what the file holds; what is not understood is not there."""
+        try:
+            with open(self.path, "rb") as file:
+                data = json.loads(file.read())
+            rows, costs = data["rows"], data["costs"]
+            if data["version"] != VERSION or not isinstance(rows, dict) or not isinstance(costs, dict):
+                return
+            for key, row in rows.items():
+                if len(row) == len(_TYPES) and all(type(v) is t for v, t in zip(row, _TYPES, strict=True)):
+                    self[bytes.fromhex(key)] = tuple(row)
+            for key, cost in costs.items():
+                if type(cost) is int:
+                    self[bytes.fromhex(key)] = (cost,)
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            # A cache that cannot be read is an empty cache.
+            self.clear()
+        self._read = len(self)
+
+    def save(self) -> None:
+        """Keep what was learned; a file that cannot be written is only a slower next time."""
+        if len(self) == self._read:
+            return
+        rows: dict[str, tuple[Any, ...]] = {}
+        costs: dict[str, int] = {}
+        width = len(Facts._fields)
+        for key, row in list(self.items())[-MOST:]:
+            if len(row) == width:
+                rows[key.hex()] = row
+            else:
+                costs[key.hex()] = row[0]
+        text = json.dumps({"version": VERSION, "rows": rows, "costs": costs}, separators=(",", ":"))
+        try:
+            os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
+            fd, staged = tempfile.mkstemp(dir=os.path.dirname(self.path), prefix=".pack-")
+            with os.fdopen(fd, "w") as file:
+                file.write(text)
+            os.replace(staged, self.path)
+        except OSError:
+            return
