@@ -447,6 +447,7 @@ from tether.source.root import Root
 from tether.source.staging import commit, forget, stage
 from tether.types import plain
 root = Root(sys.argv[1])
+swap = None if sys.argv[2] == "exchange" else lambda *_: False
 log = os.open(sys.argv[1] + ".log", os.O_WRONLY | os.O_APPEND)
 version = 0
 print("ready", flush=True)
@@ -456,15 +457,28 @@ while True:
     if version % 2: items.append(stage(root, "sub/extra", b"%d" % version, expect=""))
     else: items.append(stage(root, "sub/extra", None))
     os.write(log, json.dumps(plain(items)).encode() + b"\\n")
-    commit(root, items)
+    commit(root, items, swap=swap)
     os.write(log, b"settled\\n")
     forget(root, items)
 """
 
+MENDER = """
+import json, sys
+from tether.source.root import Root
+from tether.source.staging import forget, roll_forward
+from tether.source.swap import Staged
+root = Root(sys.argv[1])
+items = [Staged(**row) for row in json.load(sys.stdin)]
+swap = None if sys.argv[2] == "exchange" else lambda *_: False
+print("ready", flush=True)
+roll_forward(root, items, swap=swap)
+"""
+
 
 @pytest.mark.slow
-def test_a_hundred_kills_never_leave_a_mixture(tmp_path) -> None:
-    chance = random.Random(7)
+@pytest.mark.parametrize("way", ["exchange", "no exchange"])
+def test_a_hundred_kills_never_leave_a_mixture(tmp_path, way: str) -> None:
+    chance = random.Random(way)
     seen = {"forward": 0, "settled": 0}
     for round_ in range(100):
         place = tmp_path / str(round_)
@@ -473,7 +487,7 @@ def test_a_hundred_kills_never_leave_a_mixture(tmp_path) -> None:
             (place / f"f{n}").write_bytes(b"%d:%d" % (n, 0) * 50)
         log = tmp_path / f"{round_}.log"
         log.write_bytes(b"")
-        with subprocess.Popen([sys.executable, "-c", WRITER, str(place)], stdout=subprocess.PIPE) as writer:
+        with subprocess.Popen([sys.executable, "-c", WRITER, place, way], stdout=subprocess.PIPE) as writer:
             assert writer.stdout is not None
             writer.stdout.readline()
             time.sleep(chance.uniform(0.001, 0.05))
@@ -481,8 +495,10 @@ def test_a_hundred_kills_never_leave_a_mixture(tmp_path) -> None:
         lines = [line for line in log.read_bytes().split(b"\n")[:-1] if line]
         with Root(place) as root:
             if lines and lines[-1] != b"settled":
+                if round_ % 2:  # whoever mends may be killed as well
+                    _mend_and_kill(place, way, lines[-1], chance.uniform(0, 0.003))
                 items = [Staged(**row) for row in json.loads(lines[-1])]
-                seen[roll_forward(root, items)] += 1
+                seen[roll_forward(root, items, swap=exchange if way == "exchange" else no_exchange)] += 1
                 forget(root, items)
             else:
                 seen["settled"] += 1
@@ -493,3 +509,15 @@ def test_a_hundred_kills_never_leave_a_mixture(tmp_path) -> None:
         with Root(place) as root, Locks(root, ["f0", "f1", "f2", "sub/extra"], patience=0):
             pass  # no lock outlives its holder
     assert min(seen.values()) > 0, seen
+
+
+def _mend_and_kill(place, way: str, line: bytes, after: float) -> None:
+    command = [sys.executable, "-c", MENDER, place, way]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as mender:
+        assert mender.stdin is not None
+        assert mender.stdout is not None
+        mender.stdin.write(line)
+        mender.stdin.close()
+        mender.stdout.readline()
+        time.sleep(after)
+        mender.kill()
