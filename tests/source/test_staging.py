@@ -122,6 +122,25 @@ def test_a_failure_half_way_is_undone_directories_included(root, tmp_path) -> No
     assert not (tmp_path / "new").exists()
 
 
+def test_an_editor_that_saves_twice_meanwhile_keeps_its_newer_save(root, tmp_path, swap) -> None:
+    (tmp_path / "a").write_text("a")
+    item = stage(root, "a", b"ours")
+    calls = []
+
+    def saving(a_dir: int, a: str, b_dir: int, b: str) -> bool:
+        calls.append(b)
+        if len(calls) == 1:
+            (tmp_path / "a").write_text("first save")
+        if len(calls) == 2:
+            (tmp_path / "a").unlink()
+            (tmp_path / "a").write_text("second save")
+        return swap(a_dir, a, b_dir, b)
+
+    with pytest.raises(TetherError, match="`a` has changed"):
+        commit(root, [item], swap=saving)
+    assert (tmp_path / "a").read_text() == "second save"
+
+
 def test_a_full_disk_half_way_is_undone(root, tmp_path) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "b").write_text("b")
