@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 
 import pytest
 
@@ -11,18 +10,10 @@ from tether.source import secrets as data
 from tether.source.redact import MARK, find, redact
 
 from .secrets import fresh, lookalikes, true
+from .secrets.scoring import half, leaks
 
 TRUE = true.cases()
 LOOKALIKES = lookalikes.cases()
-
-
-def half(text: str) -> str:
-    """Which half of the corpus a case is in: rules are tuned on one and judged on both."""
-    return "tuned" if sha256(text.encode()).digest()[0] % 2 == 0 else "held"
-
-
-def leaks(text: str, secret: str) -> bool:
-    return secret in re.sub(r"\[REDACTED:[a-z0-9-]+\]", "", redact(text).text)
 
 
 def test_the_corpus_is_large_enough_to_mean_something():

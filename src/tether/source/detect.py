@@ -131,7 +131,7 @@ def _stands_in(value: str) -> bool:
 
 def _floating(text: str, lowered: str, runs: str) -> Iterator[Claim]:
     low_runs = runs.lower()
-    flagged = any(flag in lowered for flag in data.FLAGS)
+    flagged = _compiled(data.FLAGS).search(lowered) is not None
     for rule, gate, literals, back, ahead, pattern in _floaters():
         if (gate == "flag" and not flagged) or (gate in ("run", "near") and not runs):
             continue
@@ -298,7 +298,7 @@ _ATTRIBUTES = (
     r";[ \t]{0,4}(?:(?:Path|Domain|Expires|Max-Age|SameSite|Secure|HttpOnly|Partitioned)"
     r"(?:=[^;\n\"']{0,80})?;?[ \t]{0,4}){0,8}"
 )
-_CRUMB = r"(?P<name>[A-Za-z0-9_.$-]{1,80})=(?P<s>[^\s;,\"'\x00\\]{8,4000})"
+_CRUMB = r"(?P<name>[A-Za-z0-9_.$-]{1,80})=(?P<s>[^\s;,\"'\x00\\]{1,4000})"
 
 
 def _cookies(text: str, lowered: str) -> Iterator[Claim]:
@@ -327,7 +327,7 @@ def _cookies(text: str, lowered: str) -> Iterator[Claim]:
 
 # ── by name ──────────────────────────────────────────────────────────────────
 
-_NAME_BEFORE = r"[A-Za-z0-9_.-]{0,96}\Z"
+_BEFORE_NAME = r"(?s:.{0,95})[^A-Za-z0-9_.-]"  # greedy: up to the last character that is no name's
 _NAME_AFTER = r"[A-Za-z0-9_.-]{0,64}"
 # What stands between a name and its value, in the languages people keep secrets in.
 _LINK = (
@@ -367,7 +367,7 @@ _EXPRESSION = r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|::|->|\?\.)[A-Za-z_][A-Za-z0-9_]*
 
 def _named(text: str, lowered: str) -> Iterator[Claim]:
     """Values of names that name secrets, in assignments, mappings, calls, markup and flags."""
-    after, before = _compiled(_NAME_AFTER), _compiled(_NAME_BEFORE)
+    after, before = _compiled(_NAME_AFTER), _compiled(_BEFORE_NAME)
     seen: set[int] = set()
     for literal in data.NAME_LITERALS:
         at = lowered.find(literal)
@@ -379,8 +379,9 @@ def _named(text: str, lowered: str) -> Iterator[Claim]:
                 end -= 1
             if end not in seen:
                 seen.add(end)
-                head = before.search(text, max(0, at - 96), at)
-                start = head.start() if head is not None else at
+                floor = max(0, at - 96)
+                head = before.match(text, floor, at)
+                start = head.end() if head is not None else floor
                 strength = name_strength(text[start:end])
                 if strength:
                     yield from _value_of(text, start, end, strength)

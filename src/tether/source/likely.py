@@ -78,12 +78,8 @@ def name_strength(name: str) -> str:
         return "secret" if before in data.KEY_QUALIFIERS else "weak"
     if last == "auth":
         return "weak" if name[:1] == "_" or before in ("http", "basic", "proxy", "registry", "npm") else ""
-    if last in ("session", "cookie", "sid") or (last == "id" and before == "session"):
-        return "weak"
     if last == "id" and before == "secret":
         return "secret"
-    if last in ("salt", "dsn") and before:
-        return "weak"
     return ""
 
 

@@ -14,7 +14,7 @@ _WORD = "[A-Za-z0-9]"
 _B64U = "[A-Za-z0-9_-]"
 _UUID = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
-FLAGS: Final = (" -p", " -u", " -a", " -w", " --user", " --proxy-user", " --auth", " -keypass", " -storepass")
+FLAGS: Final = r" -(?:[puaw]|-user|-proxy-user|-auth|keypass|storepass)"
 
 # Tokens that say by their first characters what they are: (rule, literal beginnings, the rest).
 # INVARIANT: a tail is tried only where its beginning stands, and is a sequence of bounded classes.
@@ -388,24 +388,7 @@ FLOATING: Final[tuple[tuple[str, str, str, int, int, str], ...]] = (
 # ── names of things that hold secrets ────────────────────────────────────────
 
 # The literals by which a name is noticed; what the whole name means is judged afterwards.
-NAME_LITERALS: Final = (
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "key",
-    "credential",
-    "auth",
-    "bearer",
-    "jwt",
-    "session",
-    "cookie",
-    "pw=",
-    "pepper",
-    "salt",
-    "dsn",
-    "sid",
-)
+NAME_LITERALS: Final = ("pass", "pwd", "secret", "token", "key", "credential", "auth")
 
 # Last words that name a secret by themselves.
 STRONG_WORDS: Final = frozenset(
