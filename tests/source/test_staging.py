@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -263,6 +264,13 @@ def test_a_lock_vanishes_with_its_holder_and_a_held_one_is_a_collision(root, tmp
         holder.kill()
     with Locks(root, ["a"], patience=5):
         assert os.listdir(tmp_path / LOCKS) == [hash_of("a")]
+
+
+def test_a_lock_whose_file_was_cleaned_away_is_taken_anew(root, tmp_path) -> None:
+    with Locks(root, ["a"]):
+        shutil.rmtree(tmp_path / ".tether")
+        with Locks(root, ["a"], patience=0), pytest.raises(TetherError), Locks(root, ["a"], patience=0):
+            pass
 
 
 def test_a_recovery_that_was_faster_counts_as_done(root, tmp_path, swap) -> None:

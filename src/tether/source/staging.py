@@ -51,24 +51,7 @@ class Locks:
         until = time.monotonic() + self._patience
         try:
             for name in sorted(self._names):
-                parent, leaf = self._root.open_parent(f"{self._where}/{name}", create=True, mode=0o700)
-                try:
-                    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                    fd = os.open(leaf, flags, 0o666, dir_fd=parent)
-                finally:
-                    os.close(parent)
-                self._held.append(fd)
-                pause = 0.0002
-                while True:
-                    try:
-                        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        break
-                    except BlockingIOError:
-                        if time.monotonic() > until:
-                            path = self._names[name]
-                            raise TetherError("COLLISION", f"`{path}` is being written", path=path) from None
-                        time.sleep(pause)
-                        pause = min(pause * 1.5, 0.005)
+                self._take(name, until)
         except BaseException:
             self.__exit__()
             raise
@@ -77,6 +60,35 @@ class Locks:
     def __exit__(self, *_: object) -> None:
         while self._held:
             os.close(self._held.pop())
+
+    def _take(self, name: str, until: float) -> None:
+        pause = 0.0002
+        while True:
+            fd = self._open(name)
+            self._held.append(fd)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # INVARIANT: the lock held is the one others find; `git clean` may have taken its file away.
+                again = self._open(name)
+                same = os.path.samestat(os.fstat(fd), os.fstat(again))
+                os.close(again)
+                if same:
+                    return
+            except BlockingIOError:
+                pass  # someone holds it; wait a little
+            os.close(self._held.pop())
+            if time.monotonic() > until:
+                path = self._names[name]
+                raise TetherError("COLLISION", f"`{path}` is being written", path=path)
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.005)
+
+    def _open(self, name: str) -> int:
+        parent, leaf = self._root.open_parent(f"{self._where}/{name}", create=True, mode=0o700)
+        try:
+            return os.open(leaf, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=parent)
+        finally:
+            os.close(parent)
 
 
 def stage(
