@@ -419,3 +419,10 @@ def test_a_directory_swapped_for_a_link_never_lets_a_look_or_a_write_out(tmp_pat
         swapper.wait()
     assert min(seen.values()) > 0, "the attacker never got between"
     assert os.listdir(outside) == ["secret.txt"]
+
+
+def test_importing_the_guard_and_the_staging_stays_cheap() -> None:
+    code = "import sys; a = set(sys.modules); import tether.source.staging; print(*(set(sys.modules) - a))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    heavy = {"dataclasses", "typing", "pathlib", "asyncio", "subprocess", "ctypes", "unicodedata", "difflib"}
+    assert not heavy & set(loaded.split())

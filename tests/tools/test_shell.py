@@ -218,6 +218,7 @@ SECRETS = {
     "GIT_SSH_COMMAND": "x",
     "HTTPS_PROXY": "http://user:pass@proxy:3128",
     "PIP_INDEX_URL": "https://me:secret@index/simple",
+    "NODE_ENV": "ghp_" + "a1B2c3D4e5F6" * 3,
     "SOMETHING_ELSE": "x",
 }
 

@@ -1,4 +1,4 @@
-"""The project's root: where a path given by an agent really leads, found by descriptors alone.
+"""The project's root: where a path given by an agent really leads, found by descriptors alone. HOOK PATH.
 
 Every component is opened relative to the one before it and no link is followed by the kernel, so a directory
 swapped for a link between two looks changes what is found, never where it may lie.

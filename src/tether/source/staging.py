@@ -1,4 +1,4 @@
-"""Compare-and-rename: staged bytes change places with a file's, under lock, all files or none.
+"""Compare-and-rename: staged bytes change places with a file's, under lock, all files or none. HOOK PATH.
 
 A write never touches a file in place: the new bytes are staged and fsynced, then exchanged with the old under
 a per-path lock, and the displaced bytes are hashed again, so that an editor that wrote meanwhile is put back.

@@ -1,4 +1,4 @@
-"""One file's change: what state it is in, making it, undoing it. Callers hold the path's lock."""
+"""One file's change: what state it is in, making it, undoing it. Callers hold the path's lock. HOOK PATH."""
 
 from __future__ import annotations
 

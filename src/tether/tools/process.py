@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 
+from tether.source.redact import find
 from tether.types import noun
 
 TYPE_CHECKING = False
@@ -97,11 +98,14 @@ def clean_environment(environ: Mapping[str, str], allow: Iterable[str] = ()) -> 
     kept = {}
     for name, value in environ.items():
         listed = name in ALLOWED or name.startswith(ALLOWED_PREFIXES)
-        secret = _SECRET_NAME.search(name.upper()) or _SECRET_VALUE.search(value)
-        if name in wished or (listed and not secret):
+        if name in wished or (listed and not _is_secret(name, value)):
             kept[name] = value
     kept["TETHER_AGENT"] = "1"
     return kept
+
+
+def _is_secret(name: str, value: str) -> bool:
+    return bool(_SECRET_NAME.search(name.upper()) or _SECRET_VALUE.search(value) or find(value))
 
 
 def run_program(
