@@ -1,4 +1,4 @@
-"""Names that mislead: look-alikes of protected ones, invisible characters, devices of other systems. HOOK PATH."""
+"""Names that mislead: look-alikes, invisible characters, devices of other systems. HOOK PATH."""
 
 from __future__ import annotations
 
