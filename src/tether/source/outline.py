@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from tether.source.languages import rules_of
@@ -436,8 +437,12 @@ def _innermost(symbols: Sequence[Symbol], first: int, last: int) -> list[int]:
     for place, at in enumerate(meeting):
         outer = symbols[at]
         low, high = max(first, outer.start_line), min(last, outer.end_line)
-        inner = [symbols[n] for n in meeting[place + 1 :] if symbols[n].start_byte < outer.end_byte]
-        if not _covered(low, high, [(s.start_line, s.end_line) for s in inner]):
+        within = []
+        for n in islice(meeting, place + 1, None):
+            if symbols[n].start_byte >= outer.end_byte:
+                break
+            within.append((symbols[n].start_line, symbols[n].end_line))
+        if not _covered(low, high, within):
             kept.append(at)
     return kept
 

@@ -64,6 +64,9 @@ def _mentions(language: str, rules: Rules, shape: Outline) -> list[tuple[int, in
             start, end = node.start_byte, node.end_byte
             if kind in rules.calls:
                 callee = get(node, rules.calls[kind])
+                # a call of a call's result is told by the inner one, which is visited on its own
+                if callee is not None and callee.type in rules.calls:
+                    callee = None
                 last = _last_name(callee, rules) if callee is not None else None
                 if last is not None:
                     called[last.start_byte] = last.end_byte
