@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from tether.pack import sessions
+from tether.pack.redaction import take_out_secrets
 from tether.pack.selection import Query, Reader, select
-from tether.pack.shell import take_out_secrets
 from tether.pack.store import Store, change
 from tether.pack.target import Target
 from tether.pack.tokenizers import find_tokenizer

@@ -17,6 +17,7 @@ from tether.pack.lenses import find_lens
 from tether.pack.parts import write_parts
 from tether.pack.privacy import describe_origin
 from tether.pack.recall import Recall
+from tether.pack.redaction import take_out_secrets
 from tether.pack.report import Run
 from tether.pack.selection import Query, Reader, Selected, select
 from tether.pack.store import Store
@@ -119,14 +120,6 @@ def _tools(request: Request) -> dict[str, Any]:
     if not request.sensitive:
         tools |= {"redact": take_out_secrets, "redactor": f"tether-{tether.__version__}"}
     return tools
-
-
-def take_out_secrets(text: str) -> tuple[str, int]:
-    """The text without its secrets, and how many there were."""
-    from tether.source.redact import redact
-
-    found = redact(text)
-    return found.text, len(found.findings)
 
 
 def default_cache(environment: dict[str, str]) -> str:
