@@ -345,7 +345,7 @@ def measure(repository: str, commits: int = 100_000, files: int = 100_000) -> di
 
 def fetch_releases(project: str, count: int, folder: str) -> str:
     """A repository whose commits are the last `count` released versions of a project."""
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     listed = subprocess.run(
         [*pip, "index", "versions", project], check=True, capture_output=True, text=True
     ).stdout

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tether.record import patience
-from tether.record.patience import match, split, strip
+from tether.record.patience import compare, match, split, strip
 
 texts = st.lists(
     st.sampled_from([b"a", b"b", b"c", b"", b"}", b"unique1", b"unique2", b"unique3"]), max_size=30
@@ -75,3 +75,62 @@ def test_adversarial_repetition_stays_quick():
     old = [rng.choice([b"0,", b"1,", b"2,"]) for _ in range(20_000)]
     new = [rng.choice([b"0,", b"1,", b"2,"]) for _ in range(20_000)]
     assert sum(count for _, _, count in match(old, new)) > 5_000
+
+
+padded = st.lists(
+    st.sampled_from(
+        [b"", b"  ", b"}", b"    x()", b"x()", b"def one():", b"    return value_of_one()", b"@thing"]
+    ),
+    max_size=40,
+)
+
+
+@given(old=padded, new=padded)
+@settings(max_examples=300)
+def test_no_line_stays_twice_or_as_another(old, new):
+    old, new = [*old, b"def two(argument):", b"    return argument"], [b"def two(argument):", *new]
+    gone, come = set(), set()
+    for i, j, count in compare(old, new):
+        assert strip(old[i : i + count]) == strip(new[j : j + count])
+        for n in range(count):
+            assert i + n not in gone and j + n not in come
+            gone.add(i + n)
+            come.add(j + n)
+
+
+def lines_of(text):
+    return [line.encode() for line in text.strip("\n").split("\n")]
+
+
+def introduced(old, new):
+    stayed = {j + n for _, j, count in compare(old, new) for n in range(count)}
+    return [line for at, line in enumerate(new) if at not in stayed]
+
+
+def test_an_inserted_function_comes_with_its_own_decorator():
+    old = lines_of("@thing\ndef one():\n    pass\n\n@thing\ndef three():\n    pass")
+    two = [*lines_of("@thing\ndef two():\n    pass\n"), b""]
+    assert introduced(old, old[:4] + two + old[4:]) == two
+
+
+def test_a_removed_function_takes_its_own_blank_line():
+    old = lines_of("def one():\n    pass\n\ndef two():\n    pass\n\ndef three():\n    pass")
+    new = old[:3] + old[6:]
+    assert sorted(compare(old, new)) == [(0, 0, 3), (6, 3, 2)]
+
+
+def test_a_block_that_moved_stays():
+    block = lines_of("def moved(first, second):\n    return first + second + first")
+    rest = [f"line number {n}".encode() for n in range(8)]
+    assert introduced(block + rest, rest + block) == []
+
+
+def test_a_brace_that_turns_up_elsewhere_has_not_moved():
+    rest = [f"line number {n}".encode() for n in range(8)]
+    assert introduced([b"}", *rest], [*rest, b"}"]) == [b"}"]
+
+
+def test_what_was_copied_is_new():
+    block = lines_of("def copied(first, second):\n    return first + second + first")
+    rest = [f"line number {n}".encode() for n in range(8)]
+    assert introduced(block + rest, block + rest + block) == block

@@ -189,10 +189,11 @@ class Clone:
         asked = {at: len(keys[at]) >= _TELLING for at in sorted(introduced)}
         claims = [(prints.row.n, prints.claim(marks, asked)) for prints in candidates]
         verdicts: dict[int, Verdict] = {}
+        unclaimed = self._unclaimed(commit)
         for at in introduced:
             rivals = sorted(((claim[at], n) for n, claim in claims if at in claim), key=lambda r: -r[0][0])
             if not rivals:
-                verdicts[at] = self._unclaimed(commit)
+                verdicts[at] = unclaimed
                 continue
             (sure, author), best = rivals[0]
             names = tuple(n for (level, _), n in rivals if level == sure)

@@ -12,7 +12,7 @@ import os
 from hashlib import sha256
 from itertools import groupby
 
-from tether.record.patience import match, split, strip
+from tether.record.patience import compare, split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def carry(old: Sequence[bytes], runs: Runs, new: Sequence[bytes], owner: str) ->
     """The map of `new`: lines that stayed keep their owner, lines that appeared are `owner`'s."""
     owners = expand(runs)
     carried = [owner] * len(new)
-    for i, j, count in match(strip(old), strip(new)):
+    for i, j, count in compare(old, new):
         carried[j : j + count] = owners[i : i + count]
     return compress(carried)
 
@@ -92,7 +92,19 @@ class State:
         self.certain = True
 
     def to_json(self) -> str:
-        """The state as the store keeps it."""
+        """The state as the store keeps it: owners once, versions as counts and owners' numbers in turn."""
+        owners: dict[str, int] = {}
+        versions = [
+            (
+                sha,
+                [
+                    number
+                    for count, owner in runs
+                    for number in (count, owners.setdefault(owner, len(owners)))
+                ],
+            )
+            for sha, runs in self.versions.items()
+        ]
         return json.dumps(
             {
                 "format": _FORMAT,
@@ -100,7 +112,8 @@ class State:
                 "seq": self.seq,
                 "certain": self.certain,
                 "orphan": self.orphan,
-                "versions": list(self.versions.items()),
+                "owners": list(owners),
+                "versions": versions,
             },
             separators=(",", ":"),
         )
@@ -116,9 +129,11 @@ class State:
             state.seq = int(found["seq"])
             state.certain = bool(found["certain"])
             state.orphan = bool(found["orphan"])
-            for sha, runs in found["versions"]:
-                state.versions[str(sha)] = [(int(count), str(owner)) for count, owner in runs]
-        except (ValueError, KeyError, TypeError):
+            owners = [str(owner) for owner in found["owners"]]
+            for sha, numbers in found["versions"]:
+                turns = zip(numbers[::2], numbers[1::2], strict=True)
+                state.versions[str(sha)] = [(int(count), owners[number]) for count, number in turns]
+        except (ValueError, KeyError, TypeError, IndexError):
             return None
         return state
 

@@ -1,4 +1,4 @@
-"""Which lines of one text are still there in another: a patience diff, whitespace ignored."""
+"""Which lines of one text are still there in another: a patience diff, whitespace ignored. HOOK PATH."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 _BINARY_PROBE: Final = 8000  # as git looks for a NUL
 _CELLS: Final = 1 << 24  # of one alignment table: 2 MiB of bits
 _DEPTH: Final = 40
+_SLIDE: Final = 100  # lines a change is slid at most
+_MOVED: Final = 40  # characters a moved block needs, so that no brace or blank counts as one
+_TELLING: Final = 6  # of them, in the line it is found by
 
 
 def split(data: bytes) -> list[bytes]:
@@ -26,6 +29,18 @@ def strip(lines: Sequence[bytes]) -> list[bytes]:
     """Each line without any whitespace: what makes it the same line after re-indentation."""
     # one pass over the joined text is many times faster than one for each line
     return b"\n".join(lines).translate(None, b" \t\r\v\f").split(b"\n") if lines else []
+
+
+def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int, int]]:
+    """Runs `(old start, new start, length)` of lines that stayed or moved within the file.
+
+    Where a change could as well lie a few lines higher or lower, it lies where a reader would see it:
+    at an outer indentation, after a blank line.
+    """
+    old_keys, new_keys = strip(old), strip(new)
+    runs = match(old_keys, new_keys)
+    _slide(runs, old, old_keys, new, new_keys)
+    return runs + _follow(runs, old_keys, new_keys)
 
 
 def match(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int, int]]:
@@ -63,6 +78,91 @@ def match(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int, in
             runs.extend(_align(old, a, a_end, new, b, b_end))
     runs.sort()
     return _join(runs)
+
+
+def _slide(
+    runs: list[tuple[int, int, int]],
+    old: Sequence[bytes],
+    old_keys: list[bytes],
+    new: Sequence[bytes],
+    new_keys: list[bytes],
+) -> None:
+    for at in range(1, len(runs)):
+        (a, b, before), (i, j, after) = runs[at - 1], runs[at]
+        if a + before == i:
+            shift = _shift(new, new_keys, b + before, j, before, after)
+        elif b + before == j:
+            shift = _shift(old, old_keys, a + before, i, before, after)
+        else:
+            continue
+        runs[at - 1] = (a, b, before + shift)
+        runs[at] = (i + shift, j + shift, after - shift)
+
+
+def _shift(lines: Sequence[bytes], keys: list[bytes], start: int, end: int, above: int, below: int) -> int:
+    """How far down (negative: up) the lines from `start` to `end`, which one side lacks, had best lie."""
+    low = high = 0
+    while -low < min(above - 1, _SLIDE) and keys[start - 1 + low] == keys[end - 1 + low]:
+        low -= 1
+    while high < min(below - 1, _SLIDE) and keys[start + high] == keys[end + high]:
+        high += 1
+    if low == high:
+        return 0
+    return min(
+        range(low, high + 1),
+        key=lambda shift: (*_roughness(lines, keys, start + shift, end + shift), -shift),
+    )
+
+
+def _roughness(lines: Sequence[bytes], keys: list[bytes], *cuts: int) -> tuple[int, int]:
+    """How unlike a reader's cuts these are: their indentation, then the blank lines they are not at."""
+    indent = blanks = 0
+    for cut in cuts:
+        at = cut
+        while at < len(keys) and not keys[at]:
+            at += 1
+        blanks -= 4 * (at - cut)
+        if at < len(lines):
+            line = lines[at].expandtabs(8)
+            indent += len(line) - len(line.lstrip())
+        while cut > 0 and not keys[cut - 1]:
+            cut -= 1
+            blanks -= 5
+    return indent, blanks
+
+
+def _follow(
+    runs: list[tuple[int, int, int]], old: list[bytes], new: list[bytes]
+) -> list[tuple[int, int, int]]:
+    """Blocks that went from one place of the file to another, found by lines that left and came once each."""
+    left, came = bytearray(b"\1" * len(old)), bytearray(b"\1" * len(new))
+    for i, j, count in runs:
+        left[i : i + count] = came[j : j + count] = bytes(count)
+    arrivals: dict[bytes, int] = {}
+    for j, key in enumerate(new):
+        if came[j] and len(key) >= _TELLING:
+            arrivals[key] = -1 if key in arrivals else j
+    departures: dict[bytes, int] = {}
+    for i, key in enumerate(old):
+        if left[i] and arrivals.get(key, -1) >= 0:
+            departures[key] = -1 if key in departures else i
+    moved = []
+    for key, i in departures.items():
+        j = arrivals[key]
+        if i < 0 or not left[i] or not came[j]:
+            continue
+        a, b = i, j
+        while a and b and left[a - 1] and came[b - 1] and old[a - 1] == new[b - 1]:
+            a, b = a - 1, b - 1
+        end = i + 1
+        while end < len(old) and end - a + b < len(new) and left[end] and came[end - a + b]:
+            if old[end] != new[end - a + b]:
+                break
+            end += 1
+        if sum(map(len, old[a:end])) >= _MOVED:
+            moved.append((a, b, end - a))
+            left[a:end] = came[b : b + end - a] = bytes(end - a)
+    return moved
 
 
 def _anchor(

@@ -7,7 +7,7 @@ from hashlib import blake2b, sha1, sha256
 
 from tether import __version__
 from tether.errors import TetherError
-from tether.record.patience import match, split, strip
+from tether.record.patience import compare, split, strip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _describe(
         detail["path_bytes"] = _encode(last.path).hex()
     if first.moved_from:
         detail["moved_from"] = clean(first.moved_from)
-    lines, authors, hunks = _introduce(group, contents)
+    lines, authors = _introduce(group, contents)
     if lines is None:
         detail["content"] = "missing"
         lines = []
@@ -191,8 +191,6 @@ def _describe(
             prints.append([start + 1, _pack(marks[start : end + 2])])
     if prints:
         detail["lines"] = prints
-    if hunks:
-        detail["hunks"] = hunks
     if links:
         conversation["related"] = links
     return {"path": path, "conversations": [conversation]}, detail
@@ -200,11 +198,11 @@ def _describe(
 
 def _introduce(
     group: list[Change], contents: Callable[[str], bytes | None]
-) -> tuple[list[bytes] | None, list[str], list[list[int]]]:
-    """The final lines, who introduced each ("" = it stood there before), and where the old ones went."""
+) -> tuple[list[bytes] | None, list[str]]:
+    """The final lines, and who introduced each; "" for one that stood there before."""
     start = _read(group[0].before, contents)
     if start is None or _read(group[-1].after, contents) is None:
-        return None, [], []
+        return None, []
     lines, authors, certain = start, [""] * len(start), True
     for change in group:
         after = _read(change.after, contents)
@@ -212,15 +210,10 @@ def _introduce(
             certain = False
             continue
         carried = [_author(change.author) if certain else "unknown"] * len(after)
-        for i, j, count in match(strip(lines), strip(after)):
+        for i, j, count in compare(lines, after):
             carried[j : j + count] = authors[i : i + count]
         lines, authors, certain = after, carried, True
-    hunks, a, b = [], 0, 0
-    for i, j, count in [*match(strip(start), strip(lines)), (len(start), len(lines), 0)]:
-        if (i, j) != (a, b):
-            hunks.append([a + 1, i - a, b + 1, j - b])
-        a, b = i + count, j + count
-    return lines, authors, hunks
+    return lines, authors
 
 
 def _read(sha: str, contents: Callable[[str], bytes | None]) -> list[bytes] | None:
