@@ -4,34 +4,44 @@
 
 Each first-parent commit of a history is replayed either as an agent's recorded edit or as a human's
 unrecorded one, half and half. Truth is `git blame -w`: a line is answered rightly when an agent's line is
-given to the very record of its commit, and a human's to no record. Two ways of answering are measured:
+given to the very record of its commit, and a human's to no record. Lines moved within a file are the mover's
+by that truth, but `why` deliberately leaves them to whoever wrote them, so a second figure takes either
+`git blame -w` or `git blame -w -M`, which follows them too. Two ways of answering are measured:
 
 - map: the machine that saw the edits happen;
 - ledger: a fresh clone, that has only `agent_trace.jsonl` and git's history, the latter as it was made and
   with every five commits squashed into one, so that agents and humans share commits.
 
 Without arguments the histories are those of released versions of two public projects, a commit for each
-version, taken from the package registry. Records and commits are dated one minute apart in order.
+version, taken from the package registry, and one invented from the standard library's source. Records and
+commits are dated one minute apart in order.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import random
 import re
 import subprocess
-import sys
 import tempfile
 import time
-import zipfile
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from bench.history import (
+    ENV,
+    START,
+    Blobs,
+    Step,
+    fetch_releases,
+    git,
+    invent_history,
+    read_history,
+    rewrite,
+)
 from tether.record import ledger, trace
 from tether.record.catalog import Catalog
 from tether.record.contents import Contents
@@ -41,95 +51,7 @@ from tether.source.git import Repo, find_repository
 from tether.types import Agent, Change, Decision
 
 JOURNAL = "5f7e6a52-6f0c-4c55-8a4e-0c2a3c0c8a11"
-START = 1_600_000_000
 PROJECTS = ("click", "flask")
-ENV = {
-    **{key: value for key, value in os.environ.items() if not key.startswith("GIT_")},
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_AUTHOR_NAME": "bench",
-    "GIT_AUTHOR_EMAIL": "bench@example.com",
-    "GIT_COMMITTER_NAME": "bench",
-    "GIT_COMMITTER_EMAIL": "bench@example.com",
-}
-
-
-def git(folder: str, *args: str, feed: bytes | None = None) -> bytes:
-    return subprocess.run(
-        ["git", "-C", folder, *args], env=ENV, check=True, capture_output=True, input=feed
-    ).stdout
-
-
-# ── a history, and how it is replayed ────────────────────────────────────────
-
-
-@dataclass
-class Step:
-    """One commit: its tree and the files it changed."""
-
-    sha: str
-    tree: str
-    by_agent: bool
-    changes: list[tuple[str, str, str, str]] = field(
-        default_factory=list
-    )  # old path, new path, old, new blob
-
-
-def read_history(repository: str, commits: int, seed: int = 0) -> list[Step]:
-    """The last first-parent commits, oldest first."""
-    output = git(
-        repository, "log", "--first-parent", "-m", "--raw", "-M", "--no-abbrev", "-z", "--reverse",
-        f"-{commits}", "--format=%x01%H %T", "HEAD",
-    )  # fmt: skip
-    steps: list[Step] = []
-    for part in output.split(b"\x01")[1:]:
-        fields = part.split(b"\0")
-        sha, tree = fields[0].decode().split()
-        chance = hashlib.sha256(f"{seed}{sha}".encode()).digest()[0]
-        step = Step(sha, tree, chance % 2 == 0)
-        at = 1
-        while at < len(fields):
-            head = fields[at].strip().decode()
-            if not head.startswith(":"):
-                at += 1
-                continue
-            old_mode, new_mode, old, new, status = head[1:].split()
-            moved = status[0] in "RC"
-            old_path = os.fsdecode(fields[at + 1])
-            new_path = os.fsdecode(fields[at + 2]) if moved else old_path
-            at += 3 if moved else 2
-            if {old_mode, new_mode} <= {"000000", "100644", "100755"}:
-                step.changes.append((old_path if status[0] != "C" else new_path, new_path, old, new))
-        steps.append(step)
-    return steps
-
-
-class Blobs:
-    """Contents of a repository, through one git process."""
-
-    def __init__(self, repository: str) -> None:
-        self.process = subprocess.Popen(
-            ["git", "-C", repository, "cat-file", "--batch"],
-            env=ENV,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        assert self.process.stdin and self.process.stdout
-        self.into: IO[bytes] = self.process.stdin
-        self.out: IO[bytes] = self.process.stdout
-
-    def get(self, sha: str) -> bytes:
-        self.into.write(sha.encode() + b"\n")
-        self.into.flush()
-        size = int(self.out.readline().split()[2])
-        data = self.out.read(size)
-        self.out.read(1)
-        return data
-
-    def close(self) -> None:
-        self.into.close()
-        self.out.close()
-        self.process.wait()
 
 
 @dataclass
@@ -196,35 +118,6 @@ def replay(repository: str, steps: list[Step], folder: str) -> Record:
     return record
 
 
-def rewrite(repository: str, steps: list[Step], folder: str, squash: int) -> Repo:
-    """The history as one straight line, every `squash` commits made one, checked out at its end."""
-    home = f"{folder}/squashed-{squash}"
-    git(folder, "init", "-q", "-b", "main", home)
-    objects = git(repository, "rev-parse", "--path-format=absolute", "--git-path", "objects").decode().strip()
-    Path(home, ".git", "objects", "info", "alternates").write_text(objects + "\n")
-    stream = []
-    kept = [n for n in range(len(steps)) if (n + 1) % squash == 0 or n == len(steps) - 1]
-    base = git(repository, "rev-parse", f"{steps[0].sha}^{{tree}}").decode().strip()
-    parent = git(repository, "rev-list", "--parents", "-1", steps[0].sha).decode().split()[1:2]
-    if parent:
-        base = git(repository, "rev-parse", f"{parent[0]}^{{tree}}").decode().strip()
-        stream.append(_commit(base, 1, -1, first=True))
-    for count, n in enumerate(kept):
-        stream.append(_commit(steps[n].tree, count + 2, n, first=not parent and count == 0))
-    git(home, "fast-import", "--quiet", feed="".join(stream).encode())
-    git(home, "reset", "-q", "--hard", "main")
-    repo = find_repository(home)
-    assert repo is not None
-    return repo
-
-
-def _commit(tree: str, mark: int, number: int, *, first: bool) -> str:
-    when = f"bench <bench@example.com> {START + 60 * (number + 1)} +0000"
-    come = "" if first else f"from :{mark - 1}\n"
-    head = f"commit refs/heads/main\nmark :{mark}\nauthor {when}\ncommitter {when}\ndata 0\n"
-    return f'{head}{come}M 040000 {tree} ""\n\n'
-
-
 # ── figures ──────────────────────────────────────────────────────────────────
 
 
@@ -274,9 +167,9 @@ class Figures:
         )
 
 
-def blame(repo: Repo, path: str) -> list[str]:
+def blame(repo: Repo, path: str, *options: str) -> list[str]:
     """The commit of each line, by `git blame -w`."""
-    output = git(repo.root, "blame", "-w", "--porcelain", "HEAD", "--", path)
+    output = git(repo.root, "blame", "-w", *options, "--porcelain", "HEAD", "--", path)
     return [found.decode() for found in re.findall(rb"^([0-9a-f]{40}) \d+ \d+", output, re.MULTILINE)]
 
 
@@ -302,10 +195,11 @@ def measure(repository: str, commits: int = 100_000, files: int = 100_000) -> di
         originals = git(plain.root, "rev-list", "--reverse", "HEAD").decode().split()
         names = dict(zip(reversed(originals), reversed([step.sha for step in steps]), strict=False))
         chosen = pick_files(plain, files)
-        truth = {}
+        truth: dict[str, list[tuple[str, str]]] = {}
         for file in chosen:
-            shas = [names.get(sha, "") for sha in blame(plain, file)]
-            truth[file] = [sha if sha in by_agent else "" for sha in shas]
+            both = zip(blame(plain, file), blame(plain, file, "-M"), strict=True)
+            found = [(names.get(first, ""), names.get(second, "")) for first, second in both]
+            truth[file] = [(a if a in by_agent else "", b if b in by_agent else "") for a, b in found]
         known = dict(record.records)
         by_id = {entry["id"]: entry for entry in known.values()}
         ways = {
@@ -324,10 +218,12 @@ def measure(repository: str, commits: int = 100_000, files: int = 100_000) -> di
             repo = plain if squash == 1 else rewrite(repository, steps, folder, squash)
             ways["ledger" if squash == 1 else "ledger, squashed"] = Why(repo.root, catalog=catalog, repo=repo)
         for name, why in ways.items():
-            figures[name] = Figures()
+            strict, either = figures[name], figures[f"{name}, or moved"] = Figures(), Figures()
             for file in chosen:
-                for expected, answer in zip(truth[file], why.ask_file(file), strict=True):
-                    figures[name].add(expected, answer, record.commits)
+                for (first, second), answer in zip(truth[file], why.ask_file(file), strict=True):
+                    given = record.commits.get(answer.record, "")
+                    strict.add(first, answer, record.commits)
+                    either.add(second if given == second else first, answer, record.commits)
             if why.catalog:
                 why.catalog.close()
         rate = 1000 * record.seconds / max(1, record.carried)
@@ -336,41 +232,8 @@ def measure(repository: str, commits: int = 100_000, files: int = 100_000) -> di
         )
         print(f"  {len(chosen)} files; carrying a map took {rate:.2f} ms a change")
         for name, figure in figures.items():
-            print(f"  {name:18}{figure}")
+            print(f"  {name:26}{figure}")
     return figures
-
-
-# ── histories from the package registry ──────────────────────────────────────
-
-
-def fetch_releases(project: str, count: int, folder: str) -> str:
-    """A repository whose commits are the last `count` released versions of a project."""
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    listed = subprocess.run(
-        [*pip, "index", "versions", project], check=True, capture_output=True, text=True
-    ).stdout
-    versions = [v.strip() for v in listed.split("Available versions:")[1].split("\n")[0].split(",")]
-    versions = [v for v in versions if re.fullmatch(r"[\d.]+", v)][:count][::-1]
-
-    def download(version: str) -> None:
-        target = f"{folder}/{project}-{version}"
-        wanted = ["download", "--no-deps", "--only-binary", ":all:", "-d", target, f"{project}=={version}"]
-        subprocess.run([*pip, *wanted], capture_output=True, check=False)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(download, versions))
-    home = f"{folder}/{project}"
-    git(folder, "init", "-q", "-b", "main", home)
-    for version in versions:
-        wheels = list(Path(f"{folder}/{project}-{version}").glob("*.whl"))
-        if not wheels:
-            continue  # released without a wheel
-        git(home, "rm", "-rq", "--ignore-unmatch", ".")
-        with zipfile.ZipFile(wheels[0]) as wheel:
-            wheel.extractall(home, [name for name in wheel.namelist() if ".dist-info/" not in name])
-        git(home, "add", "-A")
-        git(home, "commit", "-q", "--allow-empty", "-m", version)
-    return home
 
 
 # ── cost ─────────────────────────────────────────────────────────────────────
@@ -453,7 +316,10 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=100_000)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = options.repositories or [fetch_releases(p, options.releases, folder) for p in PROJECTS]
+        found = options.repositories or [
+            *(fetch_releases(project, options.releases, folder) for project in PROJECTS),
+            invent_history(120, folder),
+        ]
         results = {repository: measure(repository, options.commits, options.files) for repository in found}
     figures = {
         os.path.basename(repository): {

@@ -138,6 +138,8 @@ def _follow(
     left, came = bytearray(b"\1" * len(old)), bytearray(b"\1" * len(new))
     for i, j, count in runs:
         left[i : i + count] = came[j : j + count] = bytes(count)
+    if 1 not in left or 1 not in came:
+        return []
     arrivals: dict[bytes, int] = {}
     for j, key in enumerate(new):
         if came[j] and len(key) >= _TELLING:
