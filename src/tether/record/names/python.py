@@ -66,7 +66,10 @@ class _Resolver:
             self._class(item, scope)
         elif kind == "decorated_definition":
             for kid in item.kids:
-                self.resolve(kid, scope)
+                if kid.kind == "function_definition":
+                    self._function(kid, scope, decorated=True)
+                else:
+                    self.resolve(kid, scope)
         elif kind in ("attribute", "keyword_argument", "keyword_pattern"):
             self._member(item, scope)
         elif kind in _IMPORTS:
@@ -83,13 +86,14 @@ class _Resolver:
             else:
                 self.resolve(kid, scope)
 
-    def _function(self, item: Item, scope: _Scope) -> None:
+    def _function(self, item: Item, scope: _Scope, *, decorated: bool = False) -> None:
         inner = _Scope("function", scope)
         name = item.get("name")
         if name is not None:
             name.name = MEMBER if scope.kind == "class" else scope.find(name.text)
         private = name is not None and scope.kind == "module" and _is_private(name.text)
-        by_place = name is None or scope.is_local or private
+        # a decorator may hand the function to anyone, and read its parameters' names
+        by_place = not decorated and (name is None or scope.is_local or private)
         parameters = item.get("parameters")
         if parameters is not None:
             self._parameters(parameters, inner, scope, by_place)
