@@ -73,6 +73,26 @@ def test_creation_deletion_and_unknown_languages_are_evolution() -> None:
         assert classify(before, after, "go").kind == INTENT_EVOLUTION
 
 
+@pytest.mark.parametrize(
+    ("language", "head", "tail", "levels"),
+    [
+        ("python", "x = ", "\n", 150),
+        ("javascript", "x = ", ";\n", 150),
+        ("typescript", "const x = ", ";\n", 150),
+        ("rust", "fn f() { x = ", "; }\n", 150),
+    ],
+)
+def test_a_deep_tree_is_compared_without_running_out_of_stack(
+    language: str, head: str, tail: str, levels: int
+) -> None:
+    before = f"{head}{'[' * levels}a{']' * levels}{tail}".encode()
+    assert classify(before, before.replace(b"a]", b"a ]"), language).kind == AST_REFACTOR
+    assert (
+        classify(before, before.replace(b"a]", b"b]"), language).reason
+        == "the behaviour-bearing tree differs"
+    )
+
+
 def test_a_move_keeps_the_bytes_and_is_a_refactor_in_any_language() -> None:
     for language in ("go", "python", None):
         assert classify(b"\xff anything", b"\xff anything", language).kind == AST_REFACTOR

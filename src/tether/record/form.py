@@ -146,45 +146,33 @@ class Form:
 
     def write(self, item: Item) -> str:
         """The form of an item and all below it."""
-        inner = self.dialect.unwrap(item)
-        if inner is not None:
-            return self.write(inner)
-        if item.kind in self.dialect.units:
-            return self._write_unit(item)
-        return self._write_plain(item)
-
-    def _write_unit(self, item: Item) -> str:
-        """Local names count from zero in every outermost scope, so that scopes may change places."""
-        outermost = self._depth == 0
-        if outermost:
-            self._numbers = {}
-        self._depth += 1
-        try:
-            return self._write_plain(item)
-        finally:
-            self._depth -= 1
-
-    def _write_plain(self, item: Item) -> str:
-        special = self.dialect.special.get(item.kind)
-        if special is not None:
-            said = special(self, item)
-            if said is not None:
-                return said
-        if not item.kids:
-            return self._leaf(item)
-        return self.group(item)
+        dialect = self.dialect
+        while (inner := dialect.unwrap(item)) is not None:
+            item = inner
+        is_unit = item.kind in dialect.units
+        if is_unit:
+            # local names count from zero in every outermost scope, so that scopes may change places
+            if self._depth == 0:
+                self._numbers = {}
+            self._depth += 1
+        special = dialect.special.get(item.kind)
+        said = special(self, item) if special is not None else None
+        if said is None:
+            said = self.group(item) if item.kids else self._leaf(item)
+        self._depth -= is_unit
+        return said
 
     def group(self, item: Item) -> str:
-        """An item as its kind and its parts."""
+        """An item as its kind and its parts: plain brackets and last commas left out, free parts sorted."""
         own = f" {item.text!r}" if item.text else ""
-        return f"({item.kind}{own} {' '.join(self.parts(item))})"
-
-    def parts(self, item: Item) -> list[str]:
-        """The forms of the children, commas that end a list and plain brackets left out, free ones sorted."""
         kept = [kid for at, kid in enumerate(item.kids) if not self._is_noise(item, at)]
         if item.kind in self.dialect.lists:
-            return self._sorted(item, kept)
-        return [self.labelled(kid) for kid in kept]
+            return f"({item.kind}{own} {' '.join(self._sorted(item, kept))})"
+        parts = []
+        for kid in kept:  # written out here, and not by `labelled`, to spare the stack
+            said = self.write(kid)
+            parts.append(f"{kid.field}={said}" if kid.field else said)
+        return f"({item.kind}{own} {' '.join(parts)})"
 
     def labelled(self, kid: Item) -> str:
         """A child's form with the field it fills."""

@@ -40,7 +40,10 @@ def classify(before: bytes | None, after: bytes | None, language: str | None) ->
     new, reason = _read(after, language, "after")
     if new is None:
         return Mutation(INTENT_EVOLUTION, reason)
-    return _compare(old, new, _dialect(language))
+    try:
+        return _compare(old, new, _dialect(language))
+    except RecursionError:  # called from deep down a stack: the depth limit leaves room, but not for everyone
+        return Mutation(INTENT_EVOLUTION, "nested too deeply to compare")
 
 
 def _dialect(language: str) -> Dialect:
