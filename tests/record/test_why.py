@@ -287,6 +287,55 @@ def test_answers_survive_rebase(project, tmp_path):
     assert who(project.clone(tmp_path), "a.py") == expected
 
 
+def test_answers_survive_a_squash_merge_long_after(project, tmp_path):
+    project.write("a.py", body("old"))
+    project.commit("base")
+    project.git("checkout", "-qb", "side")
+    first = project.edit("a.py", body("old", "agent"))
+    project.commit("agent")
+    project.write("a.py", body("old", "agent", "hand"))
+    project.commit("human")
+    project.git("checkout", "-q", "main")
+    project.minute += 60
+    project.write("README", "upstream\n")
+    project.commit("upstream")
+    project.git("merge", "-q", "--squash", "side")
+    project.minute += 1
+    project.git("commit", "-qm", "squash-merged")
+    expected = [("unknown", "")] * 3 + [("ai", first)] * 3 + [("human", "")] * 3
+    assert who(project.local(), "a.py") == expected
+    assert who(project.clone(tmp_path), "a.py") == expected
+
+
+def test_lines_an_old_record_brought_are_not_its_again_when_a_human_rewrites_them(project, tmp_path):
+    project.edit("a.py", body("one", "two", "three", "four"))
+    project.commit("agent")
+    project.write("a.py", body("one", "three", "four"))
+    project.commit("human removes")
+    project.write("a.py", body("one", "three", "four", "two"))
+    project.commit("human writes it again")
+    contributors = [answer.contributor for answer in project.clone(tmp_path).ask_file("a.py")]
+    assert contributors == ["ai"] * 9 + ["human"] * 3
+
+
+def test_a_staged_rename_is_followed_on_a_clone(project, tmp_path):
+    expected = prepare(project)
+    why = project.clone(tmp_path)
+    subprocess.run(["git", "mv", "a.py", "b.py"], cwd=why.root, check=True)
+    assert who(why, "b.py") == expected
+
+
+@pytest.mark.parametrize("name", ['qu"ote.py', "back\\slash.py", "tab\t.py", "ü ö.py", ":(top)x.py", "-x.py"])
+def test_odd_names_are_names(project, tmp_path, name):
+    identity = project.edit(name, body("one"))
+    project.commit()
+    project.write(name, body("one") + "# hand\n")
+    project.commit()
+    expected = [("ai", identity)] * 3 + [("human", "")]
+    assert who(project.local(), name) == expected
+    assert who(project.clone(tmp_path), name) == expected
+
+
 def test_uncommitted_lines_on_a_clone_are_a_humans(project, tmp_path):
     expected = prepare(project)
     why = project.clone(tmp_path)

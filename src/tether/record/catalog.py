@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _FORMAT: Final = "1"
 _TAIL: Final = 4096
-_MANY: Final = 64  # newest records considered where a file or a line has more
+_MANY: Final = 256  # newest records considered where a file has more
+_EQUAL: Final = 16  # and where a line has
 
 _SCHEMA: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -115,7 +116,7 @@ class Catalog:
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM gram JOIN record USING (n) WHERE key = ?"  # noqa: S608
             " ORDER BY n DESC LIMIT ?",
-            (key, _MANY),
+            (key, _EQUAL),
         )
         return sorted((Row(*row) for row in rows), key=lambda row: (row.at, row.seq), reverse=True)
 

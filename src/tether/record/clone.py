@@ -3,7 +3,7 @@
 `git blame` names the commit that brought a line, and the ledger the records that may have gone into it:
 those of the file, made before the commit and after the one it builds on. Among these the line is found by
 its fingerprint and those of its neighbours. History may have been squashed or rebased since, so a record's
-revision is never required to exist.
+revision is never required to exist, and a line no record of that time claims is looked for in older ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tether.source.git import read_objects, run_git
 from tether.types import noun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from tether.record.catalog import Catalog, Row
     from tether.source.git import Repo
@@ -31,6 +31,7 @@ TRIGRAM: Final = 0.95
 BIGRAM: Final = 0.85
 UNIGRAM: Final = 0.7
 PLAIN: Final = 0.6
+_OLDER: Final = 0.8  # of that, for a record made before the commit this one builds on
 
 
 @noun
@@ -126,10 +127,23 @@ class Clone:
         self.skip = skip
         self._objects: dict[str, bytes | None] = {}
 
-    def judge(self, path: str, data: bytes, wanted: Collection[int]) -> dict[int, Verdict]:
-        """A verdict for each wanted line (from 0) of a file that now holds `data`."""
+    def judge(
+        self,
+        path: str,
+        data: bytes,
+        wanted: Collection[int],
+        formers: Callable[[str], Sequence[str]] = lambda path: (),
+    ) -> dict[int, Verdict]:
+        """A verdict for each wanted line (from 0) of a file that now holds `data`.
+
+        `formers` tells the names it had before; it is asked when the last commit does not know the file.
+        """
         lines = split(data)
         (head,) = read_objects(self.repo, [f"HEAD:{path}"])
+        if head is None:
+            names = formers(path)
+            heads = zip(names, read_objects(self.repo, [f"HEAD:{name}" for name in names]), strict=True)
+            path, head = next((known for known in heads if known[1] is not None), (path, None))
         if head is None:
             return {at: Verdict("human", 0.5, note="the file is not committed") for at in wanted}
         there: dict[int, int] = {}
@@ -171,9 +185,7 @@ class Clone:
                 facts.setdefault(sha, {})
             elif text:
                 key, _, value = text.partition(" ")
-                if key == "filename":
-                    facts[sha].setdefault("previous", "")
-                facts[sha][key] = value
+                facts[sha][key] = _unquote(value) if key == "filename" else value
         return [(_commit(sha, path, facts[sha]), lines) for (sha, path), lines in places.items()]
 
     def _judge_commit(self, commit: Commit, wanted: set[int]) -> dict[int, Verdict]:
@@ -184,38 +196,71 @@ class Clone:
         for _, j, count in match(strip(old), keys):
             introduced.difference_update(range(j, j + count))
         introduced |= wanted
-        candidates = self._candidates(commit)
         marks = [EDGE, *map(fingerprint, keys), EDGE]
-        asked = {at: len(keys[at]) >= _TELLING for at in sorted(introduced)}
+        asked = {at: len(keys[at]) >= _TELLING for at in sorted(introduced) if at < len(keys)}
+        names = {clean(commit.path), clean(commit.previous_path)} - {""}
+        candidates = self._candidates(commit, names)
         claims = [(prints.row.n, prints.claim(marks, asked)) for prints in candidates]
-        verdicts: dict[int, Verdict] = {}
+        rest = {at: telling for at, telling in asked.items() if not any(at in claim for _, claim in claims)}
+        older = self._older(commit, names, marks, rest, {fingerprint(key) for key in strip(old)})
+        for prints in older:
+            claim = prints.claim(marks, rest)
+            weaker = {at: (max(PLAIN, _OLDER * level), author) for at, (level, author) in claim.items()}
+            claims.append((prints.row.n, weaker))
         unclaimed = self._unclaimed(commit)
-        for at in introduced:
+        verdicts = dict.fromkeys(wanted, unclaimed)
+        for at in asked:
             rivals = sorted(((claim[at], n) for n, claim in claims if at in claim), key=lambda r: -r[0][0])
             if not rivals:
                 verdicts[at] = unclaimed
                 continue
             (sure, author), best = rivals[0]
-            names = tuple(n for (level, _), n in rivals if level == sure)
+            equals = tuple(n for (level, _), n in rivals if level == sure)
             if sure > PLAIN:
-                verdicts[at] = Verdict(author, sure, best, commit.sha, names)
+                verdicts[at] = Verdict(author, sure, best, commit.sha, equals)
             else:
-                verdicts[at] = Verdict("ambiguous", sure, 0, commit.sha, names)
+                verdicts[at] = Verdict("ambiguous", sure, 0, commit.sha, equals)
         for at in wanted:
             if verdicts[at].author == "ambiguous":
                 verdicts[at] = _lean(at, verdicts)
         return {at: verdicts[at] for at in wanted}
 
-    def _candidates(self, commit: Commit) -> list[Prints]:
-        names = {clean(commit.path), clean(commit.previous_path)} - {""}
-        since = _authored(self._objects[commit.previous])
-        rows = self.catalog.find_by_path(names, min(since, commit.authored), commit.committed + _SKEW)
+    def _candidates(self, commit: Commit, names: Collection[str]) -> list[Prints]:
+        """Records of the file from the time in which the commit was made, newest first."""
+        since = min(_authored(self._objects[commit.previous]), commit.authored)
+        rows = self.catalog.find_by_path(names, since, commit.committed + _SKEW)
+        return [prints for row in rows if (prints := self._load(row, names))]
+
+    def _older(
+        self,
+        commit: Commit,
+        names: Collection[str],
+        marks: list[bytes],
+        rest: dict[int, bool],
+        before: set[bytes],
+    ) -> list[Prints]:
+        """Older records of the file that brought lines in the same company, newest first.
+
+        A change may wait long before it is merged. But a record whose lines mostly stood in the file
+        already belongs to a commit before this one.
+        """
+        rows: dict[int, Row] = {}
+        for at, telling in rest.items():
+            if telling:
+                for row in self.catalog.find_by_gram(gram(marks[at], marks[at + 1], marks[at + 2])):
+                    if row.at <= commit.committed + _SKEW and self.catalog.paths(row.n) & set(names):
+                        rows[row.n] = row
+        come = {marks[at + 1] for at in rest}
         found = []
-        for row in rows:
-            record = None if self.skip(row) else self.catalog.load(row.n)
-            if record is not None:
-                found.append(Prints(row, record, names))
+        for row in sorted(rows.values(), key=lambda row: (row.at, row.seq), reverse=True):
+            prints = self._load(row, names)
+            if prints and len(prints.lines.keys() & come) > len(prints.lines.keys() & before):
+                found.append(prints)
         return found
+
+    def _load(self, row: Row, names: Collection[str]) -> Prints | None:
+        record = None if self.skip(row) else self.catalog.load(row.n)
+        return Prints(row, record, names) if record is not None else None
 
     def _unclaimed(self, commit: Commit) -> Verdict:
         begins = self.catalog.begins()
@@ -303,10 +348,22 @@ def _lean(at: int, verdicts: dict[int, Verdict]) -> Verdict:
 
 
 def _commit(sha: str, path: str, facts: dict[str, str]) -> Commit:
-    previous, _, previous_path = facts.get("previous", "").partition(" ")
-    return Commit(
-        sha, float(facts["author-time"]), float(facts["committer-time"]), path, previous, previous_path
-    )
+    previous, _, name = facts.get("previous", "").partition(" ")
+    times = float(facts["author-time"]), float(facts["committer-time"])
+    return Commit(sha, *times, path, previous, _unquote(name))
+
+
+def _unquote(name: str) -> str:
+    """A path as git prints it, quoted where it holds a quote, a backslash or a control character."""
+    if not name.startswith('"'):
+        return name
+    plain = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13}
+
+    def undo(found: re.Match[bytes]) -> bytes:
+        code = found[1].decode("ascii")
+        return bytes([int(code, 8) if code.isdigit() else plain.get(code, ord(code))])
+
+    return os.fsdecode(re.sub(rb'\\([0-7]{3}|[abtnvfr"\\])', undo, os.fsencode(name[1:-1])))
 
 
 def _spans(wanted: Collection[int]) -> list[tuple[int, int]]:

@@ -154,7 +154,7 @@ class Why:
 
         if self.repo is None:
             return clone.recognise(self.catalog, path, data, wanted, accounted)
-        return clone.Clone(self.repo, self.catalog, accounted).judge(path, data, wanted)
+        return clone.Clone(self.repo, self.catalog, accounted).judge(path, data, wanted, self._formers)
 
     def _explain_local(self, path: str, at: int, owner: str, verdict: Verdict | None) -> Answer:
         author, _, identity = owner.partition(":")
