@@ -1,0 +1,68 @@
+"""Tether's own command: what an agent may run of it, everything else being a person's. HOOK PATH."""
+
+from __future__ import annotations
+
+import re
+
+from tether.control.expansion import ANY, SOME
+from tether.control.paths import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tether.control.commands.readers import Rules
+    from tether.control.risk import Feed, Scan
+
+# INVARIANT: this list is closed. Any other sub-command of `tether`, known or not, is a person's to run.
+ALLOWED: tuple[str, ...] = (
+    "intent select",
+    "intent list",
+    "intent show",
+    "intent check",
+    "status",
+    "search",
+    "context",
+    "pack",
+    "zoom",
+    "why",
+    "trace list",
+    "trace show",
+    "trace stats",
+    "call",
+    "mcp",
+    "--version",
+    "--help",
+    "version",
+    "help",
+)
+# of these, the ones that change nothing
+LOOKING = frozenset(ALLOWED) - {"intent select", "intent check", "call", "mcp"}
+
+
+def judge_tether(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
+    """Let an agent use its own sub-commands; any other is named as governing."""
+    words = [arg for arg in args if not arg.startswith("-")]
+    first = words[0] if words else (args[0] if args else "help")
+    two = " ".join(words[:2])
+    # An option before the sub-command may take a value, so that the words would be counted wrong.
+    early = bool(args) and args[0].startswith("-") and len(args) > 1
+    sub = two if two in ALLOWED else first
+    if ANY in sub or SOME in sub or early or sub not in ALLOWED:
+        parents = ("intent", "trace", "config", "journal", "memory", "bridge", "models", "shadow")
+        scan.govern(show(two if first in parents and len(words) > 1 else first))
+        return
+    if args[-1:] == ["--help"] or sub in LOOKING:
+        scan.note("R", f"risk.tether.{sub.replace(' ', '-')}")
+    else:
+        scan.note("S", f"risk.tether.{sub.replace(' ', '-')}")
+
+
+def is_entry(path: str) -> bool:
+    """Whether a script is Tether's own door for agents' hooks or its command."""
+    return (
+        re.search(r"(?:^|/)tether/.*\.py$|/hooks/entry\.py$|(?:^|/)bin/tether$|(?:^|/)tether(?:\.py)?$", path)
+        is not None
+    )
+
+
+TOOLS: dict[str, tuple[str, Rules]] = {}
+JUDGES = {"tether": judge_tether}
