@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 MAX_NESTING = 12  # commands inside commands: `sh -c`, `xargs`, `env`, …
 MAX_COMMANDS = 2000
 MAX_VALUE = 16 * 1024
+RESERVED = frozenset("if then elif else fi for while until do done case esac in time !".split())
 MAX_STAGES = 16  # of a pipeline whose output is worked out
 RANK = {"R": 0, "S": 1, "U": 2, "D": 3}
 LEVELS = {"R": "SAFE", "S": "SAFE", "U": "UNKNOWN", "D": "DESTRUCTIVE"}
@@ -178,7 +179,7 @@ class Scan:
         """Look for destruction in text that does not parse; nothing here can make it look safer."""
         for piece in re.split(r"[;&|\n`(){}]+", text[:4096])[:64]:
             words = [word.strip("'\"\\$") for word in piece.split()]
-            while words and re.match(r"\w+=", words[0]):
+            while words and (words[0] in RESERVED or re.match(r"\w+=", words[0])):
                 words.pop(0)
             if words:
                 self.run([Field(word) for word in words])
