@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tether.source import detect
 from tether.source.redact import MARK, find, redact, redact_bytes, redact_value
 
 KEY = "AKIA" + "Z7QW2MNB4XCV5LKJ"
@@ -88,6 +89,19 @@ def test_what_is_outside_the_findings_is_untouched(text):
         while text[at : at + 1] and text[at] in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029":
             at += 1
     assert rest == text[at:]
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS)
+def test_how_much_was_read_before_does_not_matter(text):
+    before = detect.MUCH_TEXT
+    try:
+        detect.MUCH_TEXT = 10**12
+        plain = find(text)
+        detect.MUCH_TEXT = 0
+        assert find(text) == plain
+    finally:
+        detect.MUCH_TEXT = before
 
 
 @settings(deadline=None)

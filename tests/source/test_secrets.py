@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from tether.source import detect
 from tether.source import secrets as data
 from tether.source.redact import MARK, find, redact
 
@@ -52,6 +53,14 @@ def test_secrets_are_found_in_the_middle_of_a_file():
             continue  # documents of their own
         if secret not in around:
             assert not leaks(f"{around}\n{text}\n{around}", secret), text
+
+
+def test_the_automaton_and_plain_searches_lead_to_the_same_findings(monkeypatch):
+    texts = [*(text for text, _ in TRUE), *LOOKALIKES, "\n".join(LOOKALIKES), "\n".join(t for t, _ in TRUE)]
+    monkeypatch.setattr(detect, "MUCH_TEXT", 10**12)
+    plain = [find(text) for text in texts]
+    monkeypatch.setattr(detect, "MUCH_TEXT", 0)
+    assert [find(text) for text in texts] == plain
 
 
 def test_every_case_keeps_its_lines_and_is_stable():

@@ -11,6 +11,7 @@ from tether.source.likely import entropy, is_placeholder, is_wordy, looks_secret
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     Claim = tuple[int, int, str]  # start, end, rule
 
@@ -23,14 +24,70 @@ def detect(text: str) -> Iterator[Claim]:
     if len(lowered) != len(text):
         # A few letters grow in lower case; places must stay those of the text.
         lowered = "".join(char.lower() if char.isascii() else char for char in text)
-    runs = _long_runs(text)
-    yield from _key_blocks(text)
-    yield from _prefixed(text, runs)
-    yield from _floating(text, lowered, runs)
-    yield from _urls(text)
-    yield from _kubernetes(text, lowered)
-    yield from _cookies(text, lowered)
-    yield from _named(text, lowered)
+    present = _present(lowered)
+    if present is not None and not present:
+        return
+    runs = _long_runs(text) if present is None else ""
+    seen = lowered if present is None else present
+    if "private key" in seen:
+        yield from _key_blocks(text)
+    yield from _prefixed(text, runs, present)
+    yield from _floating(text, lowered, runs, present)
+    if "://" in seen:
+        yield from _urls(text)
+    if "kind:" in seen or '"kind"' in seen:
+        yield from _kubernetes(text, lowered)
+    if "cookie" in seen:
+        yield from _cookies(text, lowered)
+    yield from _named(text, lowered, present)
+
+
+# ── what is worth looking for ────────────────────────────────────────────────
+
+MUCH_TEXT = 65_536
+_scanned = 0
+
+
+def _present(lowered: str) -> frozenset[str] | None:
+    """Which of the rules' literals occur, found in one pass; None while asking one by one is as good.
+
+    A hook sees little text and should not pay for loading the automaton; a pack or an index sees a lot.
+    INVARIANT: both ways lead to the same findings, so it does not matter when the one takes over.
+    """
+    global _scanned
+    _scanned += len(lowered)
+    if _scanned < MUCH_TEXT:
+        return None
+    literals, automaton = _automaton()
+    try:
+        matches = automaton.find_matches_as_indexes(lowered, overlapping=True)
+    except UnicodeEncodeError:
+        return None  # a lone surrogate, which no automaton of bytes can read
+    return frozenset(literals[index] for index in {match[0] for match in matches})
+
+
+@cache
+def _automaton() -> tuple[tuple[str, ...], Any]:
+    from ahocorasick_rs import AhoCorasick, Implementation
+
+    literals = {low for _, low, _, _ in _prefixes()}
+    literals.update(literal for row in _floaters() for literal in row[2])
+    literals.update(data.NAME_LITERALS, ("://", "kind:", '"kind"', "cookie", "private key"))
+    ordered = tuple(sorted(literals))
+    return ordered, AhoCorasick(ordered, implementation=Implementation.DFA)
+
+
+def _long_runs(text: str) -> str:
+    """The parts of a text where a token could stand: long, unbroken, not words. Most text has few."""
+    words = [word for word in text.split() if len(word) >= 20]
+    return "\n".join(run for run in _compiled(_RUN).findall("\n".join(words)) if _is_random(run))
+
+
+def _is_random(run: str) -> bool:
+    return _compiled(r"[0-9]|[A-Z]{2}[a-z]|[a-z]{2}[A-Z]{2}").search(run) is not None
+
+
+_RUN = r"[A-Za-z0-9_$.,:/%=+~@-]{20,}"
 
 
 @cache
@@ -55,8 +112,6 @@ _BEGIN = (
 
 def _key_blocks(text: str) -> Iterator[Claim]:
     """Private keys whole, from their first dash to their last, on one line or many."""
-    if "PRIVATE KEY" not in text:
-        return
     for begin in _compiled(_BEGIN).finditer(text):
         if _placeholder_key(text, begin.end()):
             continue
@@ -81,34 +136,26 @@ def _placeholder_key(text: str, at: int) -> bool:
     return run is None or len(run.group().split("-----")[0].strip(".")) < 24 or "..." in run.group()[:24]
 
 
-_RUN = r"[A-Za-z0-9_$.:/%=+~@-]{20,}"
-
-
-def _long_runs(text: str) -> str:
-    """The parts of a text where a token could stand: long, unbroken, not words. Most text has few."""
-    words = [word for word in text.split() if len(word) >= 20]
-    random = _compiled(r"[0-9]|[A-Z]{2}[a-z]|[a-z]{2}[A-Z]{2}").search
-    return "\n".join(run for run in _compiled(_RUN).findall("\n".join(words)) if random(run) is not None)
-
-
-def _prefixed(text: str, runs: str) -> Iterator[Claim]:
-    if not runs:
-        return
-    for prefix, rule, tail in _prefixes():
-        if prefix not in runs:
+def _prefixed(text: str, runs: str, present: frozenset[str] | None) -> Iterator[Claim]:
+    for prefix, low, rule, tail in _prefixes() if runs or present else ():
+        if (prefix not in runs) if present is None else (low not in present):
             continue
         for at in _places(text, prefix):
             if at and text[at - 1].isalnum() and prefix[0].isalnum() and not _after_escape(text, at):
                 continue
             match = _compiled(tail).match(text, at + len(prefix))
-            if match is not None and _ends(text, match.end()) and not _stands_in(match.group()):
+            if match is None or not _ends(text, match.end()):
+                continue
+            if _is_random(match.group()) and not _stands_in(match.group()):
                 yield at, match.end(), rule
 
 
 @cache
-def _prefixes() -> tuple[tuple[str, str, str], ...]:
+def _prefixes() -> tuple[tuple[str, str, str, str], ...]:
     return tuple(
-        (prefix, rule, tail) for rule, prefixes, tail in data.PREFIXED for prefix in prefixes.split(" ")
+        (prefix, prefix.lower(), rule, tail)
+        for rule, prefixes, tail in data.PREFIXED
+        for prefix in prefixes.split(" ")
     )
 
 
@@ -129,20 +176,21 @@ def _stands_in(value: str) -> bool:
     return len(set(lowered)) < 6 or (not any(char.isdigit() for char in value) and is_wordy(value))
 
 
-def _floating(text: str, lowered: str, runs: str) -> Iterator[Claim]:
+def _floating(text: str, lowered: str, runs: str, present: frozenset[str] | None) -> Iterator[Claim]:
     low_runs = runs.lower()
-    flagged = _compiled(data.FLAGS).search(lowered) is not None
+    flagged = present is not None or _compiled(data.FLAGS).search(lowered) is not None
     for rule, gate, literals, back, ahead, pattern in _floaters():
-        if (gate == "flag" and not flagged) or (gate in ("run", "near") and not runs):
+        if present is None and ((gate == "flag" and not flagged) or (gate in ("run", "near") and not runs)):
             continue
-        where = low_runs if gate == "run" else lowered
+        where = present if present is not None else low_runs if gate == "run" else lowered
         for literal in literals:
             if literal in where:
-                yield from _around(text, lowered, rule, literal, back, ahead, pattern)
+                shaped = gate in ("run", "near")
+                yield from _around(text, lowered, rule, literal, back, ahead, pattern, shaped)
 
 
 def _around(
-    text: str, lowered: str, rule: str, literal: str, back: int, ahead: int, pattern: str
+    text: str, lowered: str, rule: str, literal: str, back: int, ahead: int, pattern: str, shaped: bool
 ) -> Iterator[Claim]:
     regex = _compiled(pattern)
     for at in _places(lowered, literal):
@@ -168,7 +216,7 @@ def _around(
             elif rule == "docker-auth":
                 if not _is_user_and_password(value):
                     continue
-            elif rule != "putty-key" and _stands_in(value):
+            elif shaped and (not _is_random(value) or _stands_in(value)):
                 continue
             yield start, end, rule
 
@@ -255,7 +303,7 @@ _PAIR_YAML = (
 def _kubernetes(text: str, lowered: str) -> Iterator[Claim]:
     """The values of a Kubernetes Secret, whatever they are named."""
     done = 0
-    for kind in _compiled(_KIND).finditer(lowered) if "kind:" in lowered else ():
+    for kind in _compiled(_KIND).finditer(lowered):
         if kind.start() < done:
             continue
         start = max(lowered.rfind("\n---", done, kind.start()), kind.start() - 20_000, done)
@@ -263,7 +311,7 @@ def _kubernetes(text: str, lowered: str) -> Iterator[Claim]:
         done = done if done != -1 else min(len(text), kind.end() + 100_000)
         yield from _secret_data(text, start, done)
     done = 0
-    for kind in _compiled(_KIND_JSON).finditer(lowered) if '"kind"' in lowered else ():
+    for kind in _compiled(_KIND_JSON).finditer(lowered):
         start, done = max(done, kind.start() - 20_000), min(len(text), kind.end() + 20_000)
         for block in _compiled(_DATA_JSON).finditer(text, start, done):
             for pair in _compiled(_PAIR_JSON).finditer(text, *block.span(1)):
@@ -303,8 +351,6 @@ _CRUMB = r"(?P<name>[A-Za-z0-9_.$-]{1,80})=(?P<s>[^\s;,\"'\x00\\]{1,4000})"
 
 def _cookies(text: str, lowered: str) -> Iterator[Claim]:
     """Session values in cookie headers."""
-    if "cookie" not in lowered:
-        return
     for header in _compiled(_COOKIE).finditer(lowered):
         at = header.end()
         while True:
@@ -365,12 +411,12 @@ _SCHEME_WORD = r"(?i:bearer|basic|token|bot)[ ]{1,2}"
 _EXPRESSION = r"[A-Za-z_][A-Za-z0-9_]*(?:(?:\.|::|->|\?\.)[A-Za-z_][A-Za-z0-9_]*)*\Z"
 
 
-def _named(text: str, lowered: str) -> Iterator[Claim]:
+def _named(text: str, lowered: str, present: frozenset[str] | None) -> Iterator[Claim]:
     """Values of names that name secrets, in assignments, mappings, calls, markup and flags."""
     after, before = _compiled(_NAME_AFTER), _compiled(_BEFORE_NAME)
     seen: set[int] = set()
     for literal in data.NAME_LITERALS:
-        at = lowered.find(literal)
+        at = lowered.find(literal) if present is None or literal in present else -1
         while at != -1:
             tail = after.match(text, at + len(literal))
             assert tail is not None

@@ -14,7 +14,7 @@ _WORD = "[A-Za-z0-9]"
 _B64U = "[A-Za-z0-9_-]"
 _UUID = rf"{_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}}"
 
-FLAGS: Final = r" -(?:[puaw]|-user|-proxy-user|-auth|keypass|storepass)"
+FLAGS: Final = r"[ \t]-(?:[puaw]|-user|-proxy-user|-auth)"
 
 # Tokens that say by their first characters what they are: (rule, literal beginnings, the rest).
 # INVARIANT: a tail is tried only where its beginning stands, and is a sequence of bounded classes.
@@ -288,7 +288,7 @@ FLOATING: Final[tuple[tuple[str, str, str, int, int, str], ...]] = (
     ),
     (
         "cli-password",
-        "flag",
+        "text",
         "storepass|keypass",
         8,
         140,
@@ -296,7 +296,7 @@ FLOATING: Final[tuple[tuple[str, str, str, int, int, str], ...]] = (
     ),
     (
         "cli-password",
-        "flag",
+        "text",
         "smbclient|rpcclient|cifs",
         0,
         300,
