@@ -1,0 +1,1 @@
+"""SEES the code: chunked, embedded, searchable, as a graph."""
