@@ -1,0 +1,358 @@
+"""The index of one project: open it, ask it, keep it fresh."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tether.errors import TetherError
+from tether.index.fragments import Fragment
+from tether.index.freshness import Changes, days_old, decay, find_changes, is_fresh
+from tether.index.indexer import Listen, Report, bring_up, open_store, update
+from tether.index.lease import Lease
+from tether.index.lexical import Candidate, rank_lexically
+from tether.index.query import Query, read_query
+from tether.index.reading import SetAsideError, read_bytes, read_text, take_apart
+from tether.index.results import Answer, Hit, make_hit
+from tether.index.scan import scan_tree
+from tether.index.segment import DamagedSegmentError
+from tether.index.store import DamagedIndexError, FileRow, Store, destroy
+from tether.index.terms import Lexicon
+from tether.source.root import Root
+from tether.source.walk import DEFAULT_EXCLUDED
+from tether.types import noun, replace
+
+FOLDER: Final = os.path.join(".tether", "local", "index")
+INLINE: Final = 50  # changed files that are indexed before a question is answered
+CHECK_SHARE: Final = 20  # looking for changes may take one part in this many of the time
+SAME_LANGUAGE: Final = 1.2
+OLD_FLOOR: Final = 0.95  # the most that age takes from a fragment in the default ranking
+CACHED_TEXTS: Final = 256
+
+
+@noun
+class IndexStatus:
+    """How the index stands."""
+
+    total_files: int
+    indexed_files: int
+    pending_files: int
+    stale_files: int
+    last_indexed_at: str | None
+    index_size_bytes: int
+    aside: dict[str, int] = {}  # noqa: RUF012
+    fragments: int = 0
+    symbols: int = 0
+    state: str = "ready"  # missing | building | ready | stale | damaged
+    note: str = ""
+
+
+class CodeIndex:
+    """One project's index, for one process. Searching never waits for indexing."""
+
+    def __init__(
+        self, root: str, *, folder: str | None = None, exclude: Sequence[str] = DEFAULT_EXCLUDED
+    ) -> None:
+        self.root = Root(root)
+        self.folder = os.path.join(self.root.path, FOLDER) if folder is None else folder
+        self.exclude = tuple(exclude)
+        self.lexicon = Lexicon()
+        self.lease = Lease(self.folder)
+        self.watched = False  # a watcher of this process keeps it fresh
+        self.damage = ""
+        self._store: Store | None = None
+        self._lock = threading.RLock()
+        self._texts: OrderedDict[int, str] = OrderedDict()
+        self._checked = 0.0
+        self._check_cost = 0.0
+
+    def close(self) -> None:
+        """Let files and the lease go."""
+        with self._lock:
+            if self._store is not None:
+                self._store.close()
+                self._store = None
+            self.lease.release()
+            self.root.close()
+
+    def __enter__(self) -> CodeIndex:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ── reading ──────────────────────────────────────────────────────────────
+
+    def store(self) -> Store | None:
+        """The store to read from; None while there is none or it is damaged (`damage` says how)."""
+        with self._lock:
+            if self._store is None:
+                try:
+                    self._store = Store(self.folder)
+                except FileNotFoundError:
+                    return None
+                except DamagedIndexError as error:
+                    self.damage = str(error)
+                    return None
+            return self._store
+
+    def _lose(self, error: Exception) -> None:
+        self.damage = str(error)
+        if self._store is not None:
+            try:
+                self._store.close()
+            except (sqlite3.Error, BufferError):
+                pass  # it is damaged already, and no longer used
+            self._store = None
+
+    def search(
+        self,
+        text: str,
+        k: int = 10,
+        *,
+        language: str = "",
+        path: str = "",
+        speaking: str = "",
+        fresh: bool = True,
+    ) -> Answer:
+        """The fragments that answer a question best, one a file.
+
+        `language` and `path` (a glob) filter; `speaking` is the language the asker works in: it is preferred.
+        With `fresh`, changes on disk are indexed first when they are few.
+        """
+        began = time.perf_counter()
+        if not text.strip():
+            raise TetherError("BAD_ARGUMENTS", "the question is empty", action="Say what to look for")
+        k = max(1, min(k, 200))
+        query = read_query(text, self.lexicon)
+        notes: list[str] = []
+        with self._lock:
+            if fresh:
+                notes += self.refresh()
+            try:
+                hits = self._ask(query, k, language, path, speaking)
+            except (DamagedIndexError, DamagedSegmentError, sqlite3.DatabaseError) as error:
+                self._lose(error)
+                hits = None
+            source = "index"
+            if hits is None:
+                source = "disk"
+                found, complete = scan_tree(self.root, query, self.lexicon, k=k, exclude=self.exclude)
+                hits = [hit for hit in found if not language or hit.language == language]
+                why = f"damaged ({self.damage})" if self.damage else "not there yet"
+                notes.append(f"the index is {why}: this answer was read from disk")
+                if not complete:
+                    notes.append("not every file could be read in time")
+        return Answer(tuple(hits), tuple(notes), source, (time.perf_counter() - began) * 1000)
+
+    def _ask(self, query: Query, k: int, language: str, path: str, speaking: str) -> list[Hit] | None:
+        store = self.store()
+        if store is None or not store.read_meta("complete"):
+            return None
+        allowed = self._allowed(store, language, path) if language or path else None
+        ranked = rank_lexically(store, query, self.lexicon, allowed=allowed, limit=k)
+        hits = [
+            hit for candidate in ranked if (hit := self._hit(store, candidate, query, speaking)) is not None
+        ]
+        hits.sort(key=lambda hit: -hit.relevance_score)
+        return hits
+
+    def _allowed(self, store: Store, language: str, path: str) -> set[int]:
+        from tether.source.ignore import Rules
+
+        rules = Rules((path,)) if path else None
+        return {
+            row[0]
+            for row in store.db.execute("SELECT id, path FROM file WHERE ? IN ('', language)", (language,))
+            if rules is None or rules.decide(row[1], row[1].rsplit("/", 1)[-1], False)
+        }
+
+    def text_of(self, store: Store, file: int) -> str:
+        """The indexed text of a file, kept at hand for the next question."""
+        text = self._texts.get(file)
+        if text is None:
+            text = self._texts[file] = store.text(file)
+            if len(self._texts) > CACHED_TEXTS:
+                self._texts.popitem(last=False)
+        else:
+            self._texts.move_to_end(file)
+        return text
+
+    def _hit(self, store: Store, candidate: Candidate, query: Query, speaking: str) -> Hit | None:
+        row = candidate.file
+        boost = SAME_LANGUAGE if speaking and speaking == row.language else 1.0
+        age = decay(days_old(row))
+        score = candidate.score / (candidate.score + 1) * (OLD_FLOOR + (1 - OLD_FLOOR) * age) * boost
+        about: dict[str, Any] = {"freshness": age, "lang_boost": boost, "lanes": candidate.lanes}
+        if not is_fresh(self.root, row):
+            return self._live(row, query, score, about)
+        fragments, first = self._passage(store, row, candidate.passage)
+        if not fragments:
+            return None
+        text = self.text_of(store, row.id)
+        at = choose_fragment(fragments, text, query, self.lexicon)
+        return make_hit(row, fragments[at], first + at, text, score, **about)
+
+    def _passage(self, store: Store, row: FileRow, passage: int) -> tuple[list[Fragment], int]:
+        import json
+
+        begins = json.loads(row.passages)
+        if passage >= len(begins):
+            return [], 0
+        last = begins[passage + 1] if passage + 1 < len(begins) else 1 << 30
+        return store.fragments(row.id, begins[passage], last), begins[passage]
+
+    def _live(self, row: FileRow, query: Query, score: float, about: dict[str, Any]) -> Hit | None:
+        """The best fragment of a file as it is on disk now; None when it is gone."""
+        try:
+            data, digest, _ = read_bytes(self.root, row.path)
+            text = read_text(data, row.path)
+        except SetAsideError:
+            return None
+        new = take_apart(row.path, text, digest, len(data), 0, self.lexicon)
+        if not new.fragments:
+            return None
+        at = choose_fragment(new.fragments, text, query, self.lexicon)
+        fresh = replace(row, hash=digest, language=new.language)
+        return make_hit(fresh, new.fragments[at], at, text, score, stale=True, **about)
+
+    # ── keeping fresh ────────────────────────────────────────────────────────
+
+    def refresh(self) -> list[str]:
+        """Index what changed if that is little; what the asker should know if it is not."""
+        store = self.store()
+        if store is None or not store.read_meta("complete"):
+            if not self.lease.take():
+                return ["another process is indexing this project"]
+            return list(self.index().notes)
+        if self.watched:
+            return []
+        now = time.monotonic()
+        if now - self._checked < CHECK_SHARE * self._check_cost:
+            return []
+        try:
+            changes = find_changes(self.root, store)
+        except sqlite3.DatabaseError as error:
+            self._lose(error)
+            return [f"the index is damaged ({error})"]
+        self._check_cost = time.monotonic() - now
+        self._checked = time.monotonic()
+        if not changes:
+            return []
+        many = len(changes.changed) + len(changes.gone)
+        if many > INLINE:
+            return [f"INDEX_STALE: {many} indexed files have changed; run `tether index`"]
+        if not self.lease.take():
+            return [f"{many or len(changes.folders)} changes are being indexed by another process"]
+        try:
+            self.apply(changes)
+        finally:
+            self.lease.release()
+        return []
+
+    def apply(self, changes: Changes) -> Report:
+        """Index these changes; a changed folder means walking the tree, for files may have come."""
+        with self._lock:
+            store, _ = self._writable()
+            if changes.folders:
+                return bring_up(self.root, store, self.lexicon, exclude=self.exclude)
+            report = update(self.root, store, self.lexicon, changes.changed, gone=changes.gone, batch=0)
+            store.merge()
+            return report
+
+    def _writable(self) -> tuple[Store, str]:
+        """INVARIANT: only the holder of the lease writes."""
+        if not self.lease.held:
+            raise TetherError("COLLISION", "the index may only be written under its lease")
+        if self._store is not None:
+            return self._store, ""
+        self._store, note = open_store(self.folder)
+        return self._store, note
+
+    def index(self, *, rebuild: bool = False, verify: bool = False, listen: Listen | None = None) -> Report:
+        """Bring the index up to the tree, from nothing if asked or if it is damaged."""
+        with self._lock, self.lease:
+            note = self.damage
+            if rebuild or note:
+                self._lose(DamagedIndexError(""))
+                destroy(self.folder)
+            store, problem = self._writable()
+            if verify:
+                try:
+                    store.verify()
+                except DamagedIndexError as error:
+                    self._lose(error)
+                    destroy(self.folder)
+                    store, problem = self._writable()[0], f"the index was damaged and is made again: {error}"
+            self.damage = ""
+            try:
+                report = bring_up(self.root, store, self.lexicon, exclude=self.exclude, listen=listen)
+            except (sqlite3.DatabaseError, DamagedIndexError, DamagedSegmentError) as error:
+                if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                    raise
+                self._lose(error)
+                destroy(self.folder)
+                problem = f"the index was damaged and is made again: {error}"
+                self.damage = ""
+                store, _ = self._writable()
+                report = bring_up(self.root, store, self.lexicon, exclude=self.exclude, listen=listen)
+            if note and not problem:
+                problem = f"the index was damaged and is made again: {note}"
+            return replace(report, notes=(problem,) if problem else ())
+
+    def status(self) -> IndexStatus:
+        """How the index stands against the tree."""
+        with self._lock:
+            store = self.store()
+            if store is None:
+                state = "damaged" if self.damage else "missing"
+                return IndexStatus(0, 0, 0, 0, None, 0, state=state, note=self.damage)
+            changes = find_changes(self.root, store)
+            indexed = store.total_files()
+            stale = len(changes.changed) + len(changes.gone)
+            state = "ready" if store.read_meta("complete") else "building"
+            if indexed and stale > indexed / 2:
+                state = "stale"
+            at = store.read_meta("last_indexed_at")
+            size = sum(
+                os.path.getsize(os.path.join(self.folder, name))
+                for name in os.listdir(self.folder)
+                if os.path.isfile(os.path.join(self.folder, name))
+            )
+            count = store.db.execute
+            return IndexStatus(
+                indexed,
+                indexed - stale,
+                len(changes.folders),
+                stale,
+                time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(float(at))) if at else None,
+                size,
+                dict(count("SELECT reason, count(*) FROM aside GROUP BY reason").fetchall()),
+                count("SELECT count(*) FROM fragment").fetchone()[0],
+                count("SELECT count(*) FROM symbol").fetchone()[0],
+                state,
+            )
+
+
+def choose_fragment(fragments: Sequence[Fragment], text: str, query: Query, lexicon: Lexicon) -> int:
+    """The fragment of a passage that holds most of the question, its own name counting twice."""
+    if len(fragments) == 1:
+        return 0
+    best, at = (-1.0, 0), 0
+    for place, fragment in enumerate(fragments):
+        counts = lexicon.count(text[fragment.start_char : fragment.end_char])
+        score = sum(w * (1 + 0.2 * min(counts[t], 5)) for t, w in query.terms.items() if t in counts)
+        if fragment.name:
+            score += sum(query.terms.get(term, 0.0) for term in lexicon.count(fragment.name))
+            score += 5 * query.names.get(fragment.name, 0.0)
+        rows = fragment.end_line - fragment.start_line
+        if rows < 2:
+            score *= 0.7  # a bare header says less than what it heads
+        if (score, rows) > best:
+            best, at = (score, rows), place
+    return at
