@@ -326,10 +326,13 @@ def _recall(ledger: int, journal: str, cursor: str) -> tuple[int, str] | None:
 
 def _remember(ledger: int, journal: str, seq: int, chain: str, cursor: str) -> None:
     kept = {"journal": journal, "mark": _mark(ledger), "seq": seq, "chain": chain}
-    temporary = f"{cursor}.{os.getpid()}"
-    with open(temporary, "w", encoding="ascii") as file:
-        json.dump(kept, file)
-    os.replace(temporary, cursor)
+    # Written in place: replacing a file by rename makes some file systems flush it. Cut short, it is
+    # no JSON, and the ledger is read instead.
+    descriptor = os.open(cursor, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.ftruncate(descriptor, os.write(descriptor, json.dumps(kept).encode("ascii")))
+    finally:
+        os.close(descriptor)
 
 
 def _mark(ledger: int) -> list[Any]:
