@@ -8,32 +8,49 @@ from math import log2
 
 from tether.source import secrets as data
 
-_WORDS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
-_VOWELLED = re.compile(r"[aeiouy]", re.IGNORECASE)
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
-_TEMPLATE = re.compile(
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class _Pattern:
+    """A regular expression that is compiled when it is first used: a hook often needs none of them."""
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source, self._flags = source, flags
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(re.compile(self._source, self._flags), name)
+        setattr(self, name, method)
+        return method
+
+
+_WORDS = _Pattern(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
+_VOWELLED = _Pattern(r"[aeiouy]", re.IGNORECASE)
+_CONSONANTS = _Pattern(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+_TEMPLATE = _Pattern(
     r"\A(?:\$[A-Za-z_{(]|%[A-Za-z_(]|@[A-Za-z_{]|\{[A-Za-z_{%]|<[^>]|\[[A-Za-z_]|:[a-z_]+\Z|env[.:(]|ENC\[|!|&[A-Za-z]|\*)"
 )
-_TEMPLATE_INSIDE = re.compile(
+_TEMPLATE_INSIDE = _Pattern(
     r"\$\{|\{\{|\}\}|\$\(|%\([A-Za-z]|\{[A-Za-z_][A-Za-z0-9_.]{0,60}\}|%[A-Z_]{3,40}%"
 )
-_REFERENCE = re.compile(r"\A[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][A-Za-z0-9_$]*)+\Z")
-_PATH = re.compile(
+_REFERENCE = _Pattern(r"\A[A-Za-z_$][A-Za-z0-9_$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][A-Za-z0-9_$]*)+\Z")
+_PATH = _Pattern(
     r"\A(?:[./~]|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,30}:/)|\.(?:py|js|ts|json|ya?ml|txt|md|html|pem|crt|key|pub|go|rs|java|rb|php|sh|env|toml|xml|css|svg|png)\Z"
 )
-_UUID = re.compile(r"\A[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
-_HEX = re.compile(r"\A[0-9a-fA-F]+\Z")
-_DIGEST = re.compile(
+_UUID = _Pattern(r"\A[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
+_HEX = _Pattern(r"\A[0-9a-fA-F]+\Z")
+_DIGEST = _Pattern(
     r"\A(?:sha(?:1|224|256|384|512)|md5|blake2[bs]|blake3|h1)[-:=]|\A\$(?:2[aby]|argon2|pbkdf2|scrypt|[156y])\$|\A\{SSHA",
     re.IGNORECASE,
 )
-_VERSION = re.compile(r"\Av?\d+(?:\.\d+){1,3}(?:[-+.][A-Za-z0-9.]+)?\Z")
-_DATE = re.compile(r"\A\d{4}-\d\d-\d\d(?:[T ]|\Z)")
-_ARN = re.compile(
+_VERSION = _Pattern(r"\Av?\d+(?:\.\d+){1,3}(?:[-+.][A-Za-z0-9.]+)?\Z")
+_DATE = _Pattern(r"\A\d{4}-\d\d-\d\d(?:[T ]|\Z)")
+_ARN = _Pattern(
     r"\A(?:arn:|urn:|projects/|ref:|secretref:|vault:|op://|ssm:|secretsmanager|keyvault)", re.IGNORECASE
 )
-_SPACE, _DIGIT, _LOWER, _UPPER = (re.compile(p) for p in (r"\s", r"\d", "[a-z]", "[A-Z]"))
-_OTHER = re.compile(r"[^\w.-]|[^\x00-\x7f]")
+_SPACE, _DIGIT, _LOWER, _UPPER = (_Pattern(p) for p in (r"\s", r"\d", "[a-z]", "[A-Z]"))
+_OTHER = _Pattern(r"[^\w.-]|[^\x00-\x7f]")
 _SAMPLE = 128
 
 
@@ -156,7 +173,7 @@ def looks_secret(value: str, strength: str, quoted: bool) -> bool:
     return size >= 10 and entropy(value) >= (2.8 if size < 20 else 3.2)
 
 
-_NUMBERED_WORD = re.compile(
+_NUMBERED_WORD = _Pattern(
     r"\A(?:user|test|admin|pass|demo|foo|bar|item|field|step|page|col|row|tab|line|level|key)[a-z]*[-_]?\d{1,6}\Z",
     re.IGNORECASE,
 )
