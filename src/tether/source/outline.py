@@ -106,19 +106,23 @@ class Outline:
 
 
 class Lines:
-    """Byte offsets as line numbers."""
+    """Byte offsets as line numbers, counted from the offset asked for last."""
 
     def __init__(self, data: bytes) -> None:
-        self._starts = [0]
-        self._starts.extend(match.end() for match in re.finditer(rb"\n", data))
+        self._data, self._at, self._line = data, 0, 1
 
     def at(self, offset: int) -> int:
         """The line, counted from 1, on which this byte stands."""
-        return bisect_right(self._starts, offset)
+        if offset >= self._at:
+            self._line += self._data.count(b"\n", self._at, offset)
+        else:
+            self._line -= self._data.count(b"\n", offset, self._at)
+        self._at = offset
+        return self._line
 
     def last(self, start: int, end: int) -> int:
         """The line on which a range that starts at `start` ends."""
-        return self.at(max(start, end - 1))
+        return self.at(start) + self._data.count(b"\n", start, max(start, end - 1))
 
 
 def outline(

@@ -12,6 +12,7 @@ from tether.source.languages.rules import (
     Taken,
     child_of,
     define,
+    first_of,
     get,
     text,
     unquote,
@@ -173,7 +174,7 @@ def _read_elixir_attribute(node: Node, data: bytes) -> Iterable[Found]:
 def _elixir_docstring(node: Node, data: bytes) -> Node | None:
     """`@moduledoc`, the first thing in a module."""
     block = child_of(node, "do_block")
-    first = block.named_child(0) if block is not None else None
+    first = first_of(block) if block is not None else None
     if first is None or not data.startswith(b"@moduledoc", first.start_byte):
         return None
     return get(first, "operand/#arguments/#string")

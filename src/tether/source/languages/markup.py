@@ -78,6 +78,7 @@ def _html_source(node: Node, data: bytes) -> Iterable[Taken]:
 
 HTML = Rules(
     definitions={"element": _read_element, "script_element": _read_element, "style_element": _read_element},
+    opaque=frozenset({"start_tag", "end_tag", "self_closing_tag"}),
     imports={"script_element": _html_source, "element": _html_source},
     names=frozenset(),
     expressions=frozenset(),
@@ -111,6 +112,7 @@ CSS = Rules(
         "keyframes_statement": _read_rule,
         "at_rule": _read_rule,
     },
+    opaque=frozenset({"selectors", "declaration", "string_value"}),
     imports={"import_statement": _css_import},
     names=frozenset({"class_name", "id_name"}),
     expressions=frozenset(),

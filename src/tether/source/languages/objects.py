@@ -55,6 +55,7 @@ JAVA = Rules(
         "variable_declarator": define("constant", "name", ""),
     },
     comments=_BLOCK_COMMENTS,
+    opaque=frozenset({"formal_parameters", "modifiers", "type_arguments", "field_access", "generic_type"}),
     wrappers=frozenset({"field_declaration", "constant_declaration", "local_variable_declaration"}),
     imports={"import_declaration": _java_import},
     exported=words_before("public", "protected"),

@@ -33,12 +33,14 @@ def _read_key(*mappings: str) -> Reader:
 
 JSON = Rules(
     definitions={"pair": _read_key("object")},
+    opaque=frozenset({"array", "string"}),
     nesting=_NESTING,
     names=frozenset(),
     expressions=frozenset(),
 )
 
 YAML = Rules(
+    opaque=frozenset({"block_sequence", "flow_sequence", "plain_scalar"}),
     definitions={
         "block_mapping_pair": _read_key("block_mapping", "flow_mapping"),
     },
@@ -72,6 +74,7 @@ TOML = Rules(
         "table_array_element": _read_toml_table,
         "pair": _read_toml_pair,
     },
+    opaque=frozenset({"array", "inline_table", "string", "dotted_key"}),
     nesting=_NESTING,
     names=frozenset(),
     expressions=frozenset(),

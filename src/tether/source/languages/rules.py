@@ -115,8 +115,8 @@ def get(node: Node, path: str) -> Node | None:
     for step in path.split("/"):
         if here is None:
             return None
-        if step.isdigit():
-            here = here.named_child(int(step))
+        if step == "0":
+            here = first_of(here)
         else:
             here = child_of(here, step[1:]) if step[0] == "#" else here.child_by_field_name(step)
     return here
@@ -128,6 +128,11 @@ def child_of(node: Node, *kinds: str) -> Node | None:
         if child.type in kinds:
             return child
     return None
+
+
+def first_of(node: Node) -> Node | None:
+    """The first named child."""
+    return node.named_child(0) if node.named_child_count else None
 
 
 def leaf_of(node: Node, *fields: str) -> Node:

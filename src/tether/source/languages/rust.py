@@ -98,7 +98,21 @@ RUST = Rules(
     comments=frozenset({"line_comment", "block_comment"}),
     attributes=frozenset({"attribute_item"}),
     opaque=frozenset(
-        {"token_tree", "parameters", "type_arguments", "use_declaration", "string_literal", "attribute_item"}
+        {
+            "attribute_item",
+            "field_expression",
+            "generic_type",
+            "match_pattern",
+            "parameters",
+            "reference_type",
+            "scoped_identifier",
+            "scoped_type_identifier",
+            "string_literal",
+            "token_tree",
+            "type_arguments",
+            "use_declaration",
+            "where_clause",
+        }
     ),
     imports={"use_declaration": _use, "extern_crate_declaration": _crate, "mod_item": _module},
     exported=_exported,

@@ -13,6 +13,7 @@ from tether.source.languages.rules import (
     Taken,
     child_of,
     define,
+    first_of,
     get,
     text,
     unquote,
@@ -137,7 +138,7 @@ def _import_by_variable(node: Node, data: bytes) -> Iterable[Taken]:
     """`const x = require("m")`, `const { a, b: c } = require("m")`."""
     at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     while value is not None and value.type == "await_expression":
-        value = value.named_child(0)
+        value = first_of(value)
     if at is None or value is None or value.type != "call_expression":
         return ()
     taken = next(iter(_import_by_call(value, data)), None)
@@ -230,7 +231,18 @@ def _rules(definitions: dict[str, Reader]) -> Rules:
     return Rules(
         definitions=definitions,
         attributes=frozenset({"decorator"}),
-        opaque=frozenset({"string", "import_statement", "type_annotation", "member_expression", "decorator"}),
+        opaque=frozenset(
+            {
+                "string",
+                "import_statement",
+                "type_annotation",
+                "type_arguments",
+                "generic_type",
+                "member_expression",
+                "decorator",
+                "jsx_text",
+            }
+        ),
         wrappers=frozenset(
             {
                 "export_statement",
