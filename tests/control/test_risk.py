@@ -366,13 +366,29 @@ def test_no_nest_of_wrappers_makes_a_destructive_command_safe(command: str, nest
     assert classify(command).level != "SAFE"
 
 
-@settings(max_examples=200, deadline=None)
+PREFIXES = [
+    "sudo {}",
+    "env A=b {}",
+    "nohup {}",
+    "timeout 5 {}",
+    "nice -n 5 {}",
+    "time {}",
+    "bash -c {q}",
+    "watch {q}",
+]
+AROUND = [template for template in WRAPPERS if template not in PREFIXES and template != "{} | cat"]
+
+
+@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(["rm -rf x", "git reset --hard", "dd if=/dev/zero of=/dev/sda", "npm publish"]),
-    st.lists(st.sampled_from(WRAPPERS), min_size=1, max_size=3),
+    st.lists(st.sampled_from(PREFIXES), max_size=3),
+    st.lists(st.sampled_from(AROUND), max_size=2),
 )
-def test_plain_destruction_is_seen_through_any_three_wrappers(command: str, nest: list[str]) -> None:
-    for template in nest:
+def test_plain_destruction_is_seen_through_wrappers(
+    command: str, prefixes: list[str], around: list[str]
+) -> None:
+    for template in [*prefixes, *around]:
         command = wrap(template, command)
     assert classify(command).level == "DESTRUCTIVE"
 

@@ -34,6 +34,7 @@ TAME_GIT = frozenset(
     "rev-parse merge-base rev-list describe ls-files branch hash-object symbolic-ref diff".split()
 )
 BRACES_CAP = 64
+_WRAPPING = frozenset("sudo doas env nice nohup timeout time stdbuf setsid builtin exec busybox".split())
 
 
 @noun
@@ -356,6 +357,10 @@ def evaluate_output(script: Script, scope: Scope) -> str | None:
                 elif redirect.op != ">" or redirect.fd != "2":
                     return None
             argv = [field.text for field in expand_words(command.words, scope)]
+            if argv and argv[0] in _WRAPPING:
+                from tether.control.commands.wrappers import unwrap
+
+                argv = unwrap(argv)
             piece = evaluate_filter(argv, piece) if argv else None
         output = None if piece is None else output + piece
     return output if script.steps else None

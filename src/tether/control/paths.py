@@ -64,7 +64,7 @@ def judge_write(path: str) -> tuple[str, str, str]:
         )
     if path.startswith("/dev/"):
         return "D", "risk.path.device", f"writes to the device `{shown}`"
-    if SYSTEM.match(path):
+    if path == "/" or SYSTEM.match(path):
         return "D", "risk.path.system", f"writes to the system's own file `{shown}`"
     if PERSONAL.match(path):
         return "D", "risk.path.personal", f"writes to personal settings, `{shown}`"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Rule = Mapping[str, object]
 
-MAX_NESTING = 12  # commands inside commands: `sh -c`, `xargs`, `env`, …
+MAX_NESTING = 32  # commands inside commands: `sh -c`, `xargs`, `env`, …
 MAX_COMMANDS = 2000
 MAX_VALUE = 16 * 1024
 RESERVED = frozenset("if then elif else fi for while until do done case esac in time !".split())
@@ -52,7 +52,7 @@ CODE_VARIABLES = frozenset(
     " ENV PYTHONSTARTUP PYTHONHOME PYTHONINSPECT PERL5OPT PERL5LIB PERL5DB RUBYOPT RUBYLIB"
     " NODE_PATH JAVA_TOOL_OPTIONS _JAVA_OPTIONS MAVEN_OPTS GIT_EXEC_PATH GIT_CONFIG"
     " GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM GIT_CONFIG_COUNT GIT_TEMPLATE_DIR GIT_DIR MAKEFLAGS"
-    " BASHOPTS SHELLOPTS IFS PYTHONWARNINGS GCONV_PATH PIP_INDEX_URL".split()
+    " BASHOPTS SHELLOPTS PYTHONWARNINGS GCONV_PATH PIP_INDEX_URL".split()
 )
 
 
@@ -357,7 +357,7 @@ class Scan:
             value: str | None = NEXT.join([field.text for field in expand_words(words, self.scope)])
         else:
             value = expand_text(words[0], self.scope) if words else ""
-        self.judge_variable(name, (value or "").replace(NEXT, " "), passing)
+        self.judge_variable(name, (value or "").replace(NEXT, " "))
         if value is not None and (ANY in value or len(value) > MAX_VALUE):
             value = None
         if op == "+=" and value is not None:
@@ -365,13 +365,13 @@ class Scan:
             value = (old + value if not array else f"{old}{NEXT}{value}") if old is not None else None
         self.scope.values[name] = None if value is None else (value,)
 
-    def judge_variable(self, name: str, value: str, passing: bool) -> None:
+    def judge_variable(self, name: str, value: str) -> None:
         if name in RUN_BY_VARIABLE and value:
             self.read_script(value)
         elif name == "NODE_OPTIONS":
             if re.search(r"-r\b|--require|--import|--loader|--experimental-loader", value) or ANY in value:
                 self.note("U", "risk.env.code", f"`{name}` makes other programs load code")
-        elif name == "IFS" and not passing:
+        elif name == "IFS":
             self.note("S", "risk.env.ifs")
         elif name in CODE_VARIABLES or name.startswith(("BASH_FUNC_", "GIT_CONFIG_", "DYLD_")):
             self.note("U", "risk.env.code", f"`{name}` makes other programs load code")

@@ -36,10 +36,11 @@ FAMILIES = {
     " enable printf let history fc shift return exit break continue wait jobs umask ulimit getopts hash type times bg fg"
     " disown suspend logout caller complete compgen compopt bind dirs chdir",
     "code": "python python2 python3 pypy pypy3 ipython perl ruby node nodejs bun-eval deno php lua luajit osascript"
-    " Rscript R julia elixir erl groovy scala jshell java tclsh wish expect gawk awk mawk nawk sed gsed ed ex red"
+    " Rscript R julia elixir erl groovy scala jshell java tclsh wish expect ex"
     " vi vim nvim view emacs nano pico ghci ghc runghc racket guile sbcl clj swift kotlin dotnet-script tsx ts-node"
     " octave matlab gdb lldb m4 bc dc tclsh8.6 node20 jrunscript crystal nim",
-    "files": "rm unlink rmdir shred wipe srm trash rimraf del erase cp mv ln install dd truncate touch mkdir mktemp"
+    "filters": "awk gawk mawk nawk sed gsed ed red",
+    "files": "rm unlink rmdir shred wipe srm trash rimraf del-cli del erase cp mv ln install dd truncate touch mkdir mktemp"
     " mkfifo mknod chmod chown chgrp chattr setfacl setfattr tee find gfind fd fdfind tar gtar bsdtar zip unzip gzip"
     " gunzip bzip2 bunzip2 xz unxz zstd 7z 7za rar unrar cpio pax ar split csplit rsync patch sponge rename"
     " fallocate uniq sort shuf xxd tree iconv sdiff yq base64 base32 basenc openssl gpg rg ag ack bat dos2unix unix2dos less more",
@@ -61,7 +62,7 @@ FAMILIES = {
     " blkdiscard mkswap swapoff swapon mount umount losetup cryptsetup lvremove vgremove pvremove lvcreate zpool zfs"
     " btrfs mdadm hdparm nvme tune2fs e2fsck fsck resize2fs iptables ip6tables nft ufw firewall-cmd route ip"
     " ifconfig nmcli sysctl modprobe insmod rmmod useradd userdel usermod groupadd groupdel passwd chpasswd"
-    " visudo chsh hostnamectl timedatectl hostname date dmesg update-rc.d setenforce getenforce diskutil"
+    " visudo chsh hostnamectl timedatectl hostname date dmesg update-rc.d fuser setenforce getenforce diskutil"
     " csrutil nvram defaults tmutil security dscl spctl format diskpart reg wmic taskkill vssadmin bcdedit"
     " cipher icacls takeown sc schtasks screen tmux",
     "databases": "psql mysql mariadb sqlite3 sqlite mongosh mongo redis-cli clickhouse-client duckdb cqlsh sqlcmd"
@@ -102,6 +103,13 @@ def judge(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     if known and len(args) == 1 and args[0] in VERSION and name != "tether":
         scan.note("R", f"risk.{name}.version")
         return
+    if name in ("pytest", "py.test"):  # `-p no:x` leaves a plugin out
+        args = [
+            a
+            for at, a in enumerate(args)
+            if not a.startswith("no:")
+            and not (a == "-p" and args[at + 1 : at + 2] and args[at + 1].startswith("no:"))
+        ]
     if name in readers.READERS:
         judge_reader(scan, name, args)
     elif name in readers.TOOLS:

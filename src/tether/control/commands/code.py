@@ -32,7 +32,7 @@ RUNS = re.compile(
     r"|qx|%x|shell|Deno\.Command|Bun\.\$|Bun\.spawn)\b|`|%x|\bqx\b"
 )
 HIDES = re.compile(
-    r"\b(?:eval|exec|compile|Function|instance_eval|loads)\b[\s\S]*?(?:b64decode|fromhex|from_?base64|atob|unhexlify|decode64|unpack"
+    r"\b(?:eval|exec|compile|Function|instance_eval|loads|system|popen|Popen|run|call|check_output|check_call|spawn|execSync)\b[\s\S]*?(?:b64decode|fromhex|from_?base64|atob|unhexlify|decode64|unpack"
     r"|decompress|rot_?13|codecs\.decode|fromCharCode|chr\s*\(|bytes\s*\(\s*\[|urlopen|requests\.get|\[::-1\]|marshal|'base64'|\"base64\""
     r"|base64_decode|gzinflate|pack\s*\()"
 )
@@ -51,7 +51,7 @@ CALM_MODULES = frozenset(
 CALM_CALLS = frozenset(
     "print len str int float bool repr list dict set tuple sorted sum min max abs round range"
     " enumerate zip map filter any all type isinstance hasattr id hash ord chr hex bin oct divmod"
-    " pow reversed format iter next vars dir bytes frozenset open help callable".split()
+    " pow reversed format vars dir bytes frozenset open help callable".split()
 )
 CALM_METHODS = frozenset(
     "join split rsplit splitlines strip lstrip rstrip lower upper title replace startswith"
@@ -69,6 +69,21 @@ CALM_METHODS = frozenset(
     " total_seconds zfill ljust rjust center partition rpartition isdigit isalpha update add"
     " setdefault copy name".split()
 )
+# calm as methods of text and collections, not as functions of a module
+AMBIGUOUS = frozenset("replace copy dump system load loads update add open".split())
+# functions that call what they are given
+HIGHER = frozenset("map filter sorted min max sort sub defaultdict find_spec sum any all".split())
+CALM_PAIRS = frozenset(
+    {
+        ("platform", "system"),
+        ("json", "load"),
+        ("json", "loads"),
+        ("tomllib", "load"),
+        ("tomllib", "loads"),
+        ("ast", "dump"),
+        ("copy", "copy"),
+    }
+)
 CALM_NAMES = frozenset(
     "console log error process version versions node arch platform require JSON stringify parse"
     " Object keys values entries length join map filter includes Math max min round const let var"
@@ -85,6 +100,7 @@ CALM_NAMES = frozenset(
 def judge_text(scan: Scan, name: str, code: str) -> None:
     """Inline code: DESTRUCTIVE by what it calls, safe only where everything it names is known to look."""
     plain = re.sub(r"['\"]\s*[+.]\s*['\"]", "", code)
+    plain += "\n" + plain.replace('\\"', '"').replace("\\'", "'") if "\\" in plain else ""
     rule = f"risk.code.{name}"
     if DESTROYS.search(plain):
         scan.note("D", f"{rule}-delete", f"inline `{name}` code deletes or overwrites something")
@@ -140,43 +156,69 @@ def is_calm_python(code: str) -> bool:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
-    bound: set[str] = set()
+    imported: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            bound.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-        elif (
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.Delete)
-            or (
-                isinstance(node, ast.Attribute)
-                and (node.attr.startswith("_") and node.attr != "__version__" and node.attr != "__file__")
-            )
-            or (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del))
-            or (isinstance(node, ast.Name) and node.id.startswith("__"))
-        ):
-            return False
-        elif isinstance(node, ast.Call):
-            called = node.func
-            if isinstance(called, ast.Name):
-                if called.id not in CALM_CALLS and not (
-                    called.id in bound and called.id in CALM_METHODS | {"Path", "version"}
+            for alias in node.names:
+                imported[(alias.asname or alias.name).partition(".")[0]] = alias.name
+                # another name would let `os` pass for `platform`
+                if (
+                    alias.name == "*"
+                    or (alias.asname or alias.name) in CALM_CALLS
+                    or (alias.asname or "") in CALM_MODULES
                 ):
                     return False
-                if called.id == "open" and not _opens_to_read(node):
-                    return False
-            elif (
-                not isinstance(called, ast.Attribute)
-                or called.attr not in CALM_METHODS
-                or (
-                    called.attr in ("system", "dump") and ast.unparse(called.value) not in ("platform", "ast")
-                )
-                or (called.attr == "replace" and ast.unparse(called.value) in ("os", "shutil"))
-                or (
-                    called.attr in ("load", "loads")
-                    and ast.unparse(called.value) not in ("json", "tomllib", "csv")
-                )
-            ):
-                return False
-    return True
+    return all(_is_calm_node(node, imported) for node in ast.walk(tree))
+
+
+def _is_calm_node(node: object, imported: dict[str, str]) -> bool:
+    import ast
+
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.Delete):
+        return False
+    if isinstance(node, ast.Name):
+        taken = isinstance(node.ctx, ast.Store) and (node.id in CALM_CALLS or node.id in imported)
+        return not taken and not node.id.startswith("__")
+    if isinstance(node, ast.Attribute):
+        hidden = node.attr.startswith("_") and node.attr not in ("__version__", "__file__", "__doc__")
+        return isinstance(node.ctx, ast.Load) and not hidden
+    return _is_calm_call(node, imported) if isinstance(node, ast.Call) else True
+
+
+def _is_calm_call(node: object, imported: dict[str, str]) -> bool:
+    import ast
+
+    assert isinstance(node, ast.Call)
+    called = node.func
+    passed = [*node.args, *[keyword.value for keyword in node.keywords]]
+    name = (
+        called.id
+        if isinstance(called, ast.Name)
+        else called.attr
+        if isinstance(called, ast.Attribute)
+        else ""
+    )
+    if name in HIGHER and any(
+        isinstance(arg, ast.Attribute)
+        or (isinstance(arg, ast.Name) and (arg.id in imported or arg.id == "open"))
+        for arg in passed
+    ):
+        return False
+    if isinstance(called, ast.Name):
+        if name == "open" and not _opens_to_read(node):
+            return False
+        original = imported.get(name, "")
+        return name in CALM_CALLS or (original in CALM_METHODS | {"Path"} and original not in AMBIGUOUS)
+    if not isinstance(called, ast.Attribute):
+        return False
+    module = imported.get(called.value.id, "") if isinstance(called.value, ast.Name) else ""
+    if module and name in AMBIGUOUS:
+        return (module, name) in CALM_PAIRS
+    if name == "replace":
+        return len(node.args) >= 2  # with one, it is a path that moves a file
+    if name in ("load", "loads", "dump", "system", "copy"):
+        return False
+    return name in CALM_METHODS or (name.startswith(("is_", "has_")) and name.islower())
 
 
 def _opens_to_read(call: object) -> bool:
@@ -271,6 +313,8 @@ def judge_interpreter(scan: Scan, name: str, args: list[str], feed: Feed) -> Non
         for code in codes:
             for text in re.findall(r"!\s*(.+)|system\(['\"](.+?)['\"]\)", code):
                 scan.read_script(text[0] or text[1])
+            if re.search(r"\bdelete\s*\(|\brename\s*\(", code):
+                scan.note("D", "risk.code.vim-delete", f"`{name}` deletes or renames files")
         scan.note("U", "risk.code.vim", f"`{name}` runs editor commands that may write files")
         return
     if language == "bc":
@@ -295,6 +339,10 @@ def judge_interpreter(scan: Scan, name: str, args: list[str], feed: Feed) -> Non
         and not parsed.operands
     ):
         scan.note("R", f"risk.code.{language}-version")
+    elif language == "php" and parsed.operands[:1] == ["artisan"]:
+        from tether.control.commands import judge_tool
+
+        judge_tool(scan, "artisan", ARTISAN, args[args.index("artisan") + 1 :])
     elif parsed.operands and parsed.operands[0] != "-":
         path = parsed.operands[0]
         scan.read(path)
@@ -367,6 +415,19 @@ MANAGE: tuple[str, Rules] = (
         ("D", "zero", "migrate * zero", "undoes every migration of an application"),
     ),
 )
+ARTISAN: tuple[str, Rules] = (
+    "",
+    (
+        ("S", "read", "test|list|about|env|route:list|migrate:status|db:show|model:show|help|--version", ""),
+        ("S", "version", "--version|-V $", ""),
+        (
+            "D",
+            "wipe",
+            "migrate:fresh|migrate:reset|migrate:refresh|migrate:rollback|db:wipe",
+            "drops the project's data",
+        ),
+    ),
+)
 MODULES = frozenset(
     "json.tool this antigravity site sysconfig platform tabnanny tokenize ast dis pydoc calendar".split()
 )
@@ -413,145 +474,6 @@ def judge_module(scan: Scan, module: str, rest: list[str], feed: Feed) -> None:
             )
 
 
-# ── awk, sed, ed ─────────────────────────────────────────────────────────────
-
-
-def judge_awk(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
-    """awk runs commands and writes files from its program text."""
-    parsed = options.parse(
-        args, "-F -v -f -i -E -e -l --field-separator --assign --file --include --source", stop=True
-    )
-    if parsed.has("-f|-E|--file|-l") or (parsed.loose and parsed.first == 0):
-        scan.note("U", "risk.code.awk-file", "runs an `awk` program that parsing does not see")
-        return
-    if "inplace" in parsed.values("-i|--include"):
-        scan.note("U", "risk.code.awk-inplace", "`awk -i inplace` rewrites files")
-        scan.write(*parsed.operands[1:], level="U")
-    programs = parsed.values("-e|--source") or parsed.operands[:1]
-    program = "\n".join(programs)
-    scan.read(*[p for p in parsed.operands[1:] if "=" not in p])
-    if ANY in program:
-        scan.note("U", "risk.code.awk", "runs an `awk` program that parsing cannot see whole")
-    bare = re.sub(r"/(?:[^/\\\n]|\\.)*/", "/x/", program) if '"' not in program else program
-    for text in re.findall(r"system\s*\(\s*\"((?:[^\"\\]|\\.)*)\"", program):
-        scan.read_script(text.replace('\\"', '"') + " " + ANY)
-    for text in re.findall(r"\|&?\s*\"((?:[^\"\\]|\\.)*)\"|\"((?:[^\"\\]|\\.)*)\"\s*\|&?\s*getline", program):
-        scan.read_script((text[0] or text[1]).replace('\\"', '"'))
-    if re.search(r"\bsystem\s*\(", program):
-        scan.note("U", "risk.code.awk-system", "the `awk` program runs commands")
-    elif re.search(r"\|&?\s*(?:getline|[A-Za-z_\"(])", bare) and not re.search(r"\|\|", bare):
-        scan.note("U", "risk.code.awk-pipe", "the `awk` program runs commands")
-    for path, more in re.findall(r"\bprintf?\b[^>;}\n]*>>?\s*\"([^\"]*)\"\s*([^\s;}]?)", program):
-        scan.write(ANY if more else path)
-    if re.search(r"\bprintf?\b[^;}\n|]*>>?\s*(?![\s\"0-9])", program) and not re.search(
-        r"\([^)]*>[^)]*\)", program
-    ):
-        scan.note("U", "risk.code.awk-write", "the `awk` program writes to files it names itself")
-    scan.note("R", "risk.read.awk")
-
-
-def judge_sed(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
-    """sed writes with -i and w, and runs commands with e."""
-    parsed = options.parse(args, "-e -f -l --expression --file --line-length")
-    scripts = parsed.values("-e|--expression")
-    files = parsed.operands if scripts or parsed.has("-f|--file") else parsed.operands[1:]
-    scripts = scripts or parsed.operands[:1]
-    if parsed.has("-f|--file"):
-        scan.note("U", "risk.code.sed-file", "runs a `sed` script that parsing does not see")
-    if parsed.loose or any(ANY in script for script in scripts):
-        scan.note("U", "risk.code.sed", "runs a `sed` script that parsing cannot see whole")
-    effects = "".join(sed_effects(script) for script in scripts)
-    if "e" in effects:
-        for script in scripts:
-            for text in re.findall(r"(?:^|[;{}\d$/])\s*e\s+(.+)", script):
-                scan.read_script(text)
-            for text in re.findall(r"s(\W)(?:.*?)\1(.*?)\1\w*e", script):
-                keep_destruction(scan, text[1])
-        scan.note("U", "risk.code.sed-run", "the `sed` script runs commands")
-    if "w" in effects:
-        for script in scripts:
-            scan.write(*re.findall(r"\bw\s*(/?[\w./~-]+)\s*$", script), level="U")
-        scan.note("U", "risk.code.sed-write", "the `sed` script writes files")
-    if parsed.has("-i|--in-place"):
-        scan.write(*files, level="U")
-        scan.note("U", "risk.code.sed-inplace", "`sed -i` rewrites files")
-    else:
-        scan.read(*files)
-        scan.note("R", "risk.read.sed")
-
-
-def sed_effects(script: str) -> str:
-    """`e` and `w` where a sed script runs commands or writes files; both when it is not understood."""
-    at, effects = 0, ""
-    while at < len(script):
-        char = script[at]
-        if char in " \t\n;{}!,$0123456789+~":
-            at += 1
-        elif char in "/\\" or (char == "I" and at and script[at - 1] == "/"):
-            if char == "\\":
-                at += 1
-            end = _sed_end(script, at)
-            if end < 0:
-                return effects + "ew"
-            at = end
-        elif char in "sy":
-            delimiter = script[at + 1 : at + 2]
-            middle = _sed_end(script, at + 1)
-            end = _sed_end(script, middle - 1) if middle > 0 else -1
-            if not delimiter or end < 0:
-                return effects + "ew"
-            flags = re.compile(r"[a-zA-Z0-9]*").match(script, end)
-            text = flags[0] if flags else ""
-            effects += "e" * ("e" in text) + "w" * ("w" in text)
-            at = end + len(text)
-            if "w" in text:
-                at = _line_end(script, at)
-        elif char in "wW":
-            effects += "w"
-            at = _line_end(script, at)
-        elif char == "e":
-            effects += "e"
-            at = _line_end(script, at)
-        elif char in "aicrRbtT:#}":
-            stop = _line_end(script, at)
-            if char in "btT:":
-                found = re.compile(r"[;}\n]").search(script, at + 1)
-                stop = found.start() if found else stop
-            at = max(stop, at + 1)
-        elif char in "dDgGhHlnNpPqQxzFI=M":
-            at += 1
-        else:
-            return effects + "ew"
-    return effects
-
-
-def _sed_end(script: str, at: int) -> int:
-    """The place after the delimiter that closes what opens at `at`; -1 when nothing does."""
-    delimiter = script[at : at + 1]
-    position, bracket = at + 1, False
-    while position < len(script):
-        char = script[position]
-        if char == "\\":
-            position += 2
-            continue
-        if char == delimiter and not bracket:
-            return position + 1
-        position += 1
-    return -1
-
-
-def _line_end(script: str, at: int) -> int:
-    end = script.find("\n", at)
-    return len(script) if end < 0 else end
-
-
-def judge_ed(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
-    for text in re.findall(r"^\s*[\d,$%]*!(.+)$", feed.text or "", re.M):
-        scan.read_script(text)
-    scan.write(*options.parse(args, "-p").operands, level="U")
-    scan.note("U", "risk.code.ed", f"`{name}` edits files by script")
-
-
 def judge_java(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     if args in (["-version"], ["--version"], ["-XshowSettings:properties", "-version"]):
         scan.note("R", "risk.code.java-version")
@@ -578,6 +500,5 @@ TOOLS: dict[str, tuple[str, Rules]] = {
 JUDGES = {name: judge_interpreter for name in INTERPRETERS if name not in TOOLS}
 JUDGES |= dict.fromkeys(SAME, judge_interpreter)
 JUDGES |= dict.fromkeys(["python", "python2", "python3", "pypy", "pypy3", "ipython"], judge_python)
-JUDGES |= dict.fromkeys(["awk", "gawk", "mawk", "nawk"], judge_awk)
-JUDGES |= {"sed": judge_sed, "gsed": judge_sed, "ed": judge_ed, "red": judge_ed, "java": judge_java}
+JUDGES |= {"java": judge_java}
 JUDGES |= {"nano": judge_editor, "pico": judge_editor}

@@ -391,7 +391,7 @@ TOOLS: dict[str, tuple[str, Rules]] = {
 }
 TOOLS["7za"] = TOOLS["7z"]
 # fmt: on
-JUDGES = dict.fromkeys(["rm", "unlink", "shred", "wipe", "srm", "rimraf", "del", "erase"], judge_rm) | {
+JUDGES = dict.fromkeys("rm unlink shred wipe srm rimraf del-cli del erase".split(), judge_rm) | {
     "rmdir": judge_rmdir,
     "cp": judge_copy,
     "mv": judge_copy,

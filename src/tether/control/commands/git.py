@@ -214,6 +214,8 @@ def judge_paths(scan: Scan, sub: str, inner: list[str]) -> None:
                 scan.reach(operand.replace(":", "/", 1) if "://" not in operand else operand)
                 if sub in ("fetch", "ls-remote"):
                     scan.note("U" if sub == "fetch" else "S", "risk.net.git", "fetches from another address")
+        if sub == "fetch" and any(operand.startswith("+") for operand in parsed.operands):
+            scan.note("U", "risk.git.fetch-force", "overwrites local branches")
     elif sub == "archive":
         scan.write(*parsed.values("-o|--output"))
     elif sub == "symbolic-ref" and parsed.has("-d|--delete"):

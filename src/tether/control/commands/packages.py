@@ -63,6 +63,8 @@ def judge_npm(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     if parsed.loose and args and args[0].startswith(ANY):
         scan.note("U", "risk.shell.options", f"cannot tell what `{name}` is asked to do")
         return
+    if name == "yarn" and rest[:1] == ["npm"]:
+        rest = rest[1:]
     first = rest[0] if rest else ""
     if first in ("run", "run-script", "rum", "urn", "x-run") or (
         name in ("yarn", "pnpm", "bun") and is_task(first)
@@ -304,7 +306,7 @@ TOOLS: dict[str, tuple[str, Rules]] = {
         ("D", "remove", "remove|uninstall|clean", _REMOVE), ("D", "env-remove", "env remove", "deletes an environment"))),
     "cargo": ("--manifest-path --target --features -F -p --package -j --jobs --config --color --bin --example --test --bench --profile --target-dir", (
         ("S", "build", "build|b|check|c|test|t|bench|clippy|fmt|doc|d|tree|metadata|verify-project|locate-project|pkgid|nextest|llvm-cov|expand|audit|deny|udeps|machete|outdated|hack|tarpaulin|miri|insta|semver-checks|search|info|report|rustc|rustdoc|version|help|bloat|msrv|careful|vet", ""),
-        ("S", "clean", "clean", ""),
+        ("U", "clean", "clean", "deletes build outputs"),
         ("S", "lock", "generate-lockfile|fetch|vendor|package", ""),
         ("U", "run", "run|r|install|update|add|remove|init|new|fix|watch|x", _NOT),
         ("U", "config", "--config", "changes how cargo runs programs"),
@@ -321,7 +323,7 @@ TOOLS: dict[str, tuple[str, Rules]] = {
         ("S", "work", "work sync|use|init|edit", ""),
         ("U", "run", "run|get|install|generate", _NOT),
         ("D", "clean", "clean -modcache|-cache|-testcache|-fuzzcache", "empties a cache"),
-        ("S", "clean", "clean !-modcache|-cache|-fuzzcache", ""))),
+        ("U", "clean", "clean", "deletes build outputs"))),
     "gem": ("", (("R", "read", "list|search|info|contents|dependency|environment|env|outdated|which|specification|help|query", ""),
         ("S", "build", "build", ""), ("U", "install", "install|update|fetch", _NOT), ("D", "publish", "push|yank|owner", _PUBLISH), ("D", "uninstall", "uninstall|cleanup", _REMOVE))),
     "bundle": ("", (("R", "read", "list|show|info|outdated|check|config|doctor|platform|version|licenses|viz", ""), ("U", "config", "config set|unset", "changes settings"),
@@ -357,12 +359,12 @@ TOOLS: dict[str, tuple[str, Rules]] = {
     "cabal": ("", (("S", "build", "build|test|check|haddock|bench|configure|v2-build|v2-test|info|list", ""), ("D", "publish", "upload", _PUBLISH))),
     "stack": ("", (("S", "build", "build|test|haddock|bench|path|ls|ghc|list-dependencies", ""), ("D", "publish", "upload", _PUBLISH), ("D", "clean", "purge", "deletes build outputs"))),
     "zig": ("", (("S", "build", "build|test|fmt|build-exe|build-lib|build-obj|env|version|zen|targets|ast-check|translate-c|cc|c++", ""), ("U", "run", "run", _NOT), ("U", "run", "build run|install|uninstall --", _NOT), ("U", "step", "build *", _NOT))),
-    "dotnet": ("-c -f -o -r -v --configuration --framework --output --filter --logger", (("S", "build", "build|test|format|restore|msbuild|pack|list|sln|--info|--version|--list-sdks|--list-runtimes|clean|build-server|help|vstest", ""), ("S", "info", "--info|--version|--list-sdks|--list-runtimes $", ""), ("U", "run", "run|add|remove|new|tool|publish|watch|ef|workload", _NOT), ("D", "publish", "nuget push|delete", _PUBLISH), ("D", "drop", "ef database", "changes or drops the project's database"), ("D", "cache", "nuget locals", "empties a cache"))),
+    "dotnet": ("-c -f -o -r -v --configuration --framework --output --filter --logger", (("S", "build", "build|test|format|restore|msbuild|pack|list|sln|--info|--version|--list-sdks|--list-runtimes|build-server|help|vstest", ""), ("S", "info", "--info|--version|--list-sdks|--list-runtimes $", ""), ("U", "run", "run|add|remove|new|tool|publish|watch|ef|workload", _NOT), ("D", "publish", "nuget push|delete", _PUBLISH), ("D", "drop", "ef database", "changes or drops the project's database"), ("D", "cache", "nuget locals", "empties a cache"))),
     "swift": ("", (("S", "build", "build|test", ""), ("S", "package", "package describe|dump-package|show-dependencies|resolve|tools-version", ""))),
     "xcodebuild": ("!-scheme -project -workspace -destination -sdk -configuration -target", (("S", "build", "build|test|analyze|clean|build-for-testing|test-without-building", ""), ("S", "info", "-list|-version|-showsdks|-showBuildSettings", ""))),
-    "flutter": ("", (("S", "build", "build|test|analyze|format|doctor|devices|--version|config|gen-l10n", ""), ("S", "pub", "pub deps|outdated", ""), ("U", "pub", "pub get|upgrade|add|run", _NOT), ("D", "publish", "pub publish", _PUBLISH), ("S", "clean", "clean", ""))),
+    "flutter": ("", (("S", "build", "build|test|analyze|format|doctor|devices|--version|config|gen-l10n", ""), ("S", "pub", "pub deps|outdated", ""), ("U", "pub", "pub get|upgrade|add|run", _NOT), ("D", "publish", "pub publish", _PUBLISH), ("U", "clean", "clean", "deletes build outputs"))),
     "dart": ("", (("S", "build", "analyze|test|format|compile|doc|fix|info|--version", ""), ("D", "publish", "pub publish", _PUBLISH))),
-    "bazel": ("", (("S", "build", "build|test|query|cquery|aquery|info|version|coverage|fetch|help|analyze-profile|mod", ""), ("U", "run", "run", _NOT), ("D", "clean", "clean --expunge|--expunge_async", "deletes all build outputs"), ("S", "clean", "clean", ""))),
+    "bazel": ("", (("S", "build", "build|test|query|cquery|aquery|info|version|coverage|fetch|help|analyze-profile|mod", ""), ("U", "run", "run", _NOT), ("D", "clean", "clean --expunge|--expunge_async", "deletes all build outputs"), ("U", "clean", "clean", "deletes build outputs"))),
     "cmake": ("-S -B -G -D -A -T -C -P --target -t --config -j --parallel --preset -U", (("S", "configure", "!-P|-E|--install|-C", ""), ("S", "build", "--build !--target|-t", ""), ("U", "script", "-P|-E|-C", "`cmake -P` runs a script"), ("U", "install", "--install", _SYSTEM), ("U", "target", "--target|-t", "builds a target whose contents are not known"))),
     "ctest": ("-R -E -L -j -C --test-dir", (("S", "test", "!-S|--script|-D", ""),)),
     "ninja": ("-C -j -f -t -k -l", (("S", "build", "$ !-t|-f", ""), ("S", "test", "test|all|check !-t|-f", ""), ("D", "clean", "-t=clean", "deletes build outputs"), ("U", "install", "install", _SYSTEM))),
@@ -374,7 +376,7 @@ TOOLS: dict[str, tuple[str, Rules]] = {
     "vite": ("", (("S", "build", "build|optimize", ""), ("U", "serve", "dev|preview|serve", "starts a server"))),
     "nuxt": ("", (("S", "build", "build|generate|typecheck|prepare|analyze|info", ""),)),
     "astro": ("", (("S", "build", "build|check|info|sync", ""),)),
-    "nx": ("", (("S", "build", "test|build|lint|graph|print-affected|show|format:check|typecheck|report|list|e2e", ""), ("D", "reset", "reset", "empties a cache"))),
+    "nx": ("", (("S", "build", "test|build|lint|affected:test|affected:build|affected:lint|graph|print-affected|show|format:check|typecheck|report|list|e2e", ""), ("D", "reset", "reset", "empties a cache"))),
     "turbo": ("--filter -F", (("S", "build", "test|build|lint|typecheck|check|ls|type-check|format", ""), ("S", "build", "run test|build|lint|typecheck|check|type-check|format", ""))),
     "lerna": ("--scope", (("R", "read", "list|ls|la|ll|changed|diff|info", ""), ("S", "run", "run test|build|lint|typecheck", ""), ("D", "publish", "publish|version", _PUBLISH), ("D", "clean", "clean", "deletes every `node_modules`"))),
     "changeset": ("", (("R", "read", "status", ""), ("D", "publish", "publish", _PUBLISH), ("U", "version", "version|add|init", "changes versions"))),

@@ -196,7 +196,7 @@ def judge_declare(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     for arg in args:
         variable, equals, value = arg.partition("=")
         if equals and re.fullmatch(r"\w+\+?", variable):
-            scan.judge_variable(variable.rstrip("+"), value, passing=True)
+            scan.judge_variable(variable.rstrip("+"), value)
             unknown = ANY in value or variable.endswith("+")
             scan.scope.values[variable.rstrip("+")] = None if unknown else (value,)
         elif arg.startswith(ANY):

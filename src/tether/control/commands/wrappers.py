@@ -103,11 +103,24 @@ def judge_wrapper(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     run_rest(scan, name, rest, feed)
 
 
+def unwrap(argv: list[str]) -> list[str]:
+    """An argument list without the wrappers before the command itself."""
+    for _ in range(8):
+        name = argv[0].rpartition("/")[2] if argv else ""
+        if name not in WRAPPERS and name not in ("env", "command"):
+            break
+        valued, skip, _level = WRAPPERS.get(name, ("-u -C --unset --chdir", 0, "R"))
+        argv = argv[1:][options.parse(argv[1:], valued, stop=True).first :][skip:]
+        while argv and ASSIGNMENT.match(argv[0]):
+            argv = argv[1:]
+    return argv
+
+
 def run_rest(scan: Scan, name: str, rest: list[str], feed: Feed) -> None:
     """Judge a command that may start with assignments."""
     while rest and ASSIGNMENT.match(rest[0]):
         variable, _, value = rest[0].partition("=")
-        scan.judge_variable(variable, value, passing=True)
+        scan.judge_variable(variable, value)
         rest = rest[1:]
     if not rest:
         if name in ("sudo", "doas"):
