@@ -41,8 +41,8 @@ RECENT = tuple(
 )
 
 GOLDEN = """\
-<intent_context id="INT-001-a" status="active" owner="ada">
-<name>Sessions &lt;fast&gt;</name>
+<intent_context>
+<intent id="INT-001-a" status="active" owner="ada">Sessions &lt;fast&gt;</intent>
 <scope rule="gitignore-style; the last glob that matches decides, ! takes away">
   <glob>src/auth/**</glob>
   <glob>!src/auth/legacy/</glob>

@@ -78,15 +78,21 @@ class Security:
         order="true",
     )
     symlinks: str = option(
-        default="in-root",
-        doc="`in-root` follows links that stay inside the project; `never` refuses every link.",
-        choices=("in-root", "never"),
+        default="inside",
+        doc="`inside` follows links that stay inside the project; `never` refuses every link.",
+        choices=("inside", "never"),
         order="choices",
     )
     protected: tuple[str, ...] = option(
         default=(),
         doc="Further globs no agent may change, beside those always protected. The layers' lists add up.",
         order="union",
+    )
+    mcp_tools: tuple[str, ...] = option(
+        default=("tether/**",),
+        doc="MCP tools an agent may call without asking, as `server/tool` globs. Tether's own server judges "
+        "its calls itself.",
+        order="longer",
     )
     environment: tuple[str, ...] = option(
         default=(), doc="Further environment variables a command may inherit.", order="longer"

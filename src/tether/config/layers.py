@@ -218,14 +218,16 @@ def _loosens(described: Option, held: Any, given: Any) -> str:
         return ""
     if described.code:
         return "names commands to run"
-    looser = {
-        "true": given is True,
-        "larger": isinstance(given, int) and given > held,
-        "longer": described.order == "longer" and not set(given) <= set(held),
-        "choices": bool(described.choices)
-        and given in described.choices
-        and described.choices.index(given) < described.choices.index(held or described.choices[0]),
-    }.get(described.order, False)
+    if described.order == "true":
+        looser = given is True
+    elif described.order == "larger":
+        looser = given > held
+    elif described.order == "longer":
+        looser = not set(given) <= set(held)
+    elif described.order == "choices":
+        looser = described.choices.index(given) < described.choices.index(held)
+    else:
+        looser = False
     return "would loosen security" if looser else ""
 
 
@@ -234,7 +236,7 @@ def _env_name(key: str) -> str:
 
 
 def _environment(environment: dict[str, str]) -> dict[str, str]:
-    """`TETHER_SECURITY__WRITE_ENABLED=true` sets `security.write_enabled`; without `__` it is no setting."""
+    """`TETHER_SECURITY__WRITE_ENABLED=true` sets `security.write_enabled`; names without `__` are none."""
     named = {f"TETHER_{_env_name(key)}": key for key in keys()}
     found = {}
     for variable, text in environment.items():

@@ -111,10 +111,8 @@ class _Page:
         # A note must not grow with what it is about.
         name = intent.id if is_id(intent.id) else "ID"
         see = f"`tether intent show {name}`"
-        lines = [
-            f"<intent_context{self._attributes(id=intent.id, status=intent.status, owner=intent.owner)}>"
-        ]
-        lines.append(f"<name>{self._clip(intent.name)}</name>")
+        about = self._attributes(id=intent.id, status=intent.status, owner=intent.owner)
+        lines = ["<intent_context>", f"<intent{about}>{self._clip(intent.name)}</intent>"]
         lines += self._section(
             "scope",
             "globs",

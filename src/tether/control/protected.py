@@ -26,22 +26,7 @@ PROTECTED: dict[str, str] = {
     "**/.zed/settings.json": "an agent's own settings decide what it may do",
 }
 
-# names that a look-alike spelling must not stand for
-GUARDED_NAMES: frozenset[str] = frozenset(
-    {
-        ".git",
-        ".tether",
-        ".orchestration",
-        "tether.toml",
-        "tether.local.toml",
-        "aop_config.json",
-        ".claude",
-        ".gemini",
-        ".codex",
-        ".clinerules",
-        ".cursor",
-        ".mcp.json",
-        ".vscode",
-        ".zed",
-    }
+# INVARIANT: every glob above names one of these literally, so a path without any of them is not protected by it
+NAMES: frozenset[str] = frozenset(
+    next(part for part in glob.strip("/").split("/") if "*" not in part) for glob in PROTECTED
 )
