@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import time
-from contextlib import contextmanager
+from _thread import RLock
 from hashlib import sha256
 
 from tether.errors import TetherError
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 GENESIS = "0" * 64
 BUSY_SECONDS = 5.0
+PAGE = 1000
 
 # INVARIANT: `INSERT OR REPLACE` deletes without firing delete triggers, so the insert trigger
 # itself demands that every row continues the chain.
@@ -84,6 +85,11 @@ class Turn:
         rows = self._db.execute("SELECT key, val FROM fact WHERE scope=?", (scope,))
         return {key: json.loads(val) for key, val in rows}
 
+    def entry(self, seq: int) -> Entry | None:
+        """The entry at a position."""
+        row = self._db.execute("SELECT * FROM entry WHERE seq=?", (seq,)).fetchone()
+        return _entry(row) if row else None
+
     def append(self, kind: str, body: dict[str, Any], *, run: str = "", call: str = "") -> Entry:
         """Adds one entry and what it projects to."""
         seq = self.head.seq + 1
@@ -100,13 +106,52 @@ class Turn:
         return entry
 
 
+class Transaction:
+    """`with journal.turn() as turn`: commits at the end, rolls back on any exception."""
+
+    __slots__ = ("_durable", "_journal", "_now")
+
+    def __init__(self, journal: Journal, durable: bool, now: float | None) -> None:
+        self._journal = journal
+        self._durable = durable
+        self._now = now
+
+    def __enter__(self) -> Turn:
+        self._journal.lock.acquire()
+        db = self._journal.db
+        try:
+            db.execute("PRAGMA synchronous=" + ("FULL" if self._durable else "NORMAL"))
+            db.execute("BEGIN IMMEDIATE")
+            return Turn(db, _head(db), time.time() if self._now is None else self._now)
+        except BaseException as error:
+            _roll_back(db)
+            self._journal.lock.release()
+            if isinstance(error, sqlite3.DatabaseError):
+                raise _unavailable(self._journal.path, error) from error
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        db = self._journal.db
+        try:
+            if error is None:
+                db.execute("COMMIT")
+        except sqlite3.DatabaseError as failed:
+            raise _unavailable(self._journal.path, failed) from failed
+        finally:
+            _roll_back(db)
+            self._journal.lock.release()
+        if isinstance(error, sqlite3.DatabaseError):
+            raise _unavailable(self._journal.path, error) from error
+
+
 class Journal:
     """One project's journal, open in this process."""
 
     def __init__(self, path: str, db: sqlite3.Connection, identity: str) -> None:
         self.path = path
         self.id = identity
-        self._db = db
+        self.db = db
+        self.lock = RLock()  # one connection serves every thread of this process, one at a time
 
     @classmethod
     def open(cls, path: str, *, create_id: str = "") -> Journal:
@@ -125,27 +170,11 @@ class Journal:
 
     def close(self) -> None:
         """Closes this process's connection; others are not disturbed."""
-        self._db.close()
+        self.db.close()
 
-    @contextmanager
-    def turn(self, *, durable: bool = False, now: float | None = None) -> Iterator[Turn]:
+    def turn(self, *, durable: bool = False, now: float | None = None) -> Transaction:
         """A write transaction. `durable` survives power loss, not only a killed process."""
-        db = self._db
-        try:
-            db.execute("PRAGMA synchronous=" + ("FULL" if durable else "NORMAL"))
-            db.execute("BEGIN IMMEDIATE")
-        except sqlite3.DatabaseError as error:
-            raise _unavailable(self.path, error) from error
-        try:
-            turn = Turn(db, _head(db), time.time() if now is None else now)
-            yield turn
-            db.execute("COMMIT")
-        except sqlite3.DatabaseError as error:
-            _roll_back(db)
-            raise _unavailable(self.path, error) from error
-        except BaseException:
-            _roll_back(db)
-            raise
+        return Transaction(self, durable, now)
 
     def append(
         self, kind: str, body: dict[str, Any], *, run: str = "", call: str = "", durable: bool = False
@@ -156,50 +185,88 @@ class Journal:
 
     def head(self) -> Head:
         """Where the journal ends now."""
-        return _head(self._db)
+        with self.lock:
+            return _head(self.db)
 
     def fact(self, scope: str, key: str) -> Any:
         """One projected fact outside any turn."""
-        return Turn(self._db, Head(0, ""), 0.0).fact(scope, key)
+        rows = self._rows("SELECT val FROM fact WHERE scope=? AND key=?", (scope, key))
+        return json.loads(rows[0][0]) if rows else None
 
     def facts(self, scope: str) -> dict[str, Any]:
         """All facts of a scope outside any turn."""
-        return Turn(self._db, Head(0, ""), 0.0).facts(scope)
+        return {
+            key: json.loads(val)
+            for key, val in self._rows("SELECT key, val FROM fact WHERE scope=?", (scope,))
+        }
+
+    def scopes(self, prefix: str, key: str) -> dict[str, Any]:
+        """One fact of every scope that begins so, by the rest of the scope's name."""
+        rows = self._rows(
+            "SELECT scope, val FROM fact WHERE scope >= ? AND scope < ? AND key=?",
+            (prefix, prefix + "\U0010ffff", key),
+        )
+        return {scope.removeprefix(prefix): json.loads(val) for scope, val in rows}
 
     def entries(
         self, after: int = 0, *, kinds: tuple[str, ...] = (), run: str = "", call: str = "", limit: int = -1
     ) -> Iterator[Entry]:
         """Entries in order, filtered."""
-        where, values = ["seq > ?"], [after]
-        parameters: list[Any] = list(values)
-        if kinds:
-            where.append(f"kind IN ({','.join('?' * len(kinds))})")
-            parameters += kinds
-        if run:
-            where.append("run = ?")
-            parameters.append(run)
-        if call:
-            where.append("call = ?")
-            parameters.append(call)
-        sql = f"SELECT * FROM entry WHERE {' AND '.join(where)} ORDER BY seq LIMIT ?"  # noqa: S608
-        for row in self._db.execute(sql, (*parameters, limit)):
-            yield _entry(row)
+        where, values = _where(kinds, run, call)
+        while limit != 0:
+            page = PAGE if limit < 0 else min(limit, PAGE)
+            sql = f"SELECT * FROM entry WHERE seq > ?{where} ORDER BY seq LIMIT ?"  # noqa: S608
+            rows = self._rows(sql, (after, *values, page))
+            yield from map(_entry, rows)
+            if len(rows) < page:
+                return
+            after = rows[-1][0]
+            limit -= page if limit > 0 else 0
+
+    def recent(self, limit: int, *, kinds: tuple[str, ...] = (), run: str = "") -> list[Entry]:
+        """The last entries, newest first."""
+        where, values = _where(kinds, run, "")
+        sql = f"SELECT * FROM entry WHERE 1{where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
+        return [_entry(row) for row in self._rows(sql, (*values, limit))]
+
+    def has_after(self, seq: int, kinds: tuple[str, ...]) -> bool:
+        """Whether there are entries of these kinds beyond a position."""
+        where, values = _where(kinds, "", "")
+        return bool(self._rows(f"SELECT 1 FROM entry WHERE seq > ?{where} LIMIT 1", (seq, *values)))  # noqa: S608
 
     def entry(self, seq: int) -> Entry | None:
         """The entry at a position."""
-        row = self._db.execute("SELECT * FROM entry WHERE seq=?", (seq,)).fetchone()
-        return _entry(row) if row else None
+        rows = self._rows("SELECT * FROM entry WHERE seq=?", (seq,))
+        return _entry(rows[0]) if rows else None
 
     def touches(self, tree: str, path: str, after: int = 0) -> list[dict[str, Any]]:
         """The changes of one path, in order, as `types.Change` fields."""
-        rows = self._db.execute(
-            "SELECT change FROM touch WHERE tree=? AND path=? AND seq>? ORDER BY seq, n", (tree, path, after)
-        )
-        return [json.loads(row[0]) for row in rows]
+        sql = "SELECT change FROM touch WHERE tree=? AND path=? AND seq>? ORDER BY seq, n"
+        return [json.loads(row[0]) for row in self._rows(sql, (tree, path, after))]
 
     def touched(self, tree: str) -> list[str]:
         """Every path with a recorded change."""
-        return [row[0] for row in self._db.execute("SELECT DISTINCT path FROM touch WHERE tree=?", (tree,))]
+        return [row[0] for row in self._rows("SELECT DISTINCT path FROM touch WHERE tree=?", (tree,))]
+
+    def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
+        with self.lock:
+            try:
+                return self.db.execute(sql, values).fetchall()
+            except sqlite3.DatabaseError as error:
+                raise _unavailable(self.path, error) from error
+
+
+def _where(kinds: tuple[str, ...], run: str, call: str) -> tuple[str, tuple[str, ...]]:
+    parts, values = "", kinds
+    if kinds:
+        parts += f" AND kind IN ({','.join('?' * len(kinds))})"
+    if run:
+        parts += " AND run = ?"
+        values = (*values, run)
+    if call:
+        parts += " AND call = ?"
+        values = (*values, call)
+    return parts, values
 
 
 def _identity(db: sqlite3.Connection) -> str:

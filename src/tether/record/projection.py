@@ -1,7 +1,7 @@
 """What each journal entry means for later decisions: a disposable fold, kept beside the entries.
 
 Scopes of facts:
-  session:<id>   intent (selected id), halted (reason), agent
+  session:<id>   intent (selected id), halted (reason), model, told (intent whose context was given)
   refused:<id>   <signature> → how often the same refusal came in a row
   seen:<id>      <path> → hash the session last saw
   approval       <approval id> → the approval
@@ -9,6 +9,7 @@ Scopes of facts:
   open           <call id> → a call decided and not yet settled
   path:<tree>    <path> → {hash, record}: the content Tether last knew
   project        write_enabled, …
+  record         <trace record id> → the entry that carries it
   quality        <check signature> → failures in a row
 """
 
@@ -57,7 +58,7 @@ def _decided(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
                 "writes": body.get("writes", []),
                 "tool_use": body.get("tool_use", ""),
                 "expires": body.get("expires", 0),
-                "door": body.get("door", ""),
+                "life": body.get("life", ""),
             },
         )
 
@@ -78,6 +79,8 @@ def _observed(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
 
 def _changes(entry: Entry, body: dict[str, Any]) -> Iterator[Row]:
     scope = f"path:{body.get('tree', '')}"
+    for identity in {change["record"] for change in body.get("changes", ())}:
+        yield "record", identity, entry.seq
     for change in body.get("changes", ()):
         if change.get("moved_from"):
             yield scope, change["moved_from"], {"hash": "", "record": change.get("record", "")}
@@ -111,6 +114,14 @@ def _answered(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
         )
 
 
+def _session(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
+    yield f"session:{entry.run}", "model", body["model"]
+
+
+def _told(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
+    yield f"session:{entry.run}", "told", body["intent"]
+
+
 def _halted(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
     yield f"session:{entry.run}", "halted", body["reason"]
 
@@ -138,6 +149,8 @@ _FOLDS: dict[str, Callable[[Entry, dict[str, Any], Get], Iterator[Row]]] = {
     "read": _read,
     "asked": _asked,
     "answered": _answered,
+    "session": _session,
+    "told": _told,
     "halted": _halted,
     "reset": _reset,
     "enabled": _enabled,

@@ -92,14 +92,21 @@ class Locks:
 
 
 def stage(
-    root: Root, path: str, data: bytes | None, *, expect: str | None = None, mode: int | None = None
+    root: Root,
+    path: str,
+    data: bytes | None,
+    *,
+    expect: str | None = None,
+    mode: int | None = None,
+    staged: str = "",
 ) -> Staged:
     """The bytes put durably aside, with the mode, owner and attributes of the file they will replace.
 
     `data=None` stages a deletion. `expect` is the hash the file must have; None takes the one it has now.
+    `staged` is a name from `name_aside` that a journal already carries.
     """
     before = hash_at(root, path) if expect is None else expect
-    staged = _name_aside(root, path)
+    staged = staged or name_aside(root, path)
     if data is None:
         return Staged(path=path, before=before, after="", staged=staged)
     parent, leaf = root.open_parent(staged, create=True, mode=0o700)
@@ -235,7 +242,7 @@ def sync_parents(root: Root, paths: Iterable[str]) -> None:
             os.close(fd)
 
 
-def _name_aside(root: Root, path: str) -> str:
+def name_aside(root: Root, path: str) -> str:
     """A fresh name on the same file system as `path`: only there can names be exchanged."""
     above = path.split("/")[:-1]
     while True:

@@ -170,6 +170,14 @@ def restore(root: Root, before: Sweep, deltas: Iterable[Delta], store: Store) ->
     return Restored(tuple(done), failed)
 
 
+def recall(root: Root, before: Sweep, deltas: Iterable[Delta], store: Store) -> dict[str, bytes]:
+    """The bytes that changed or deleted files had before, where they can still be had."""
+    chosen = [delta for delta in deltas if delta.before]
+    blobs = _read_blobs(root, [before.kept[d.path][4:] for d in chosen if _is_blob(before, d.path)])
+    found = {delta.path: _fetch(before, delta, store, blobs) for delta in chosen}
+    return {path: data for path, data in found.items() if data is not None}
+
+
 def dump(sweep: Sweep) -> bytes:
     """The sweep as bytes, for another process to compare with."""
     rows = [[path, *signature, sweep.kept.get(path, "")] for path, signature in sweep.entries.items()]
