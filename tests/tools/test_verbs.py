@@ -5,8 +5,9 @@ import pytest
 
 from tether.errors import TetherError
 from tether.source.root import Root
-from tether.tools import VERBS
+from tether.tools import files, listing, patches, shell
 
+VERBS = {**files.VERBS, **listing.VERBS, **patches.VERBS, **shell.VERBS}
 READING = {"read_file", "glob"}
 
 

@@ -34,6 +34,9 @@ class Context(Protocol):
     def commit(self, changes: Sequence[FileChange]) -> None:
         """Makes all the changes or none; STALE_FILE when a file is not what was expected."""
 
+    def remember(self, path: str, sha: str) -> None:
+        """Notes the content the caller is being shown, for its later writes to be checked against."""
+
     def emit(self, text: str) -> None:
         """Passes progress on to whoever watches."""
 
@@ -47,9 +50,13 @@ class Direct:
     def __init__(self, root: Root) -> None:
         self.root = root
         self.emitted: list[str] = []
+        self.seen: dict[str, str] = {}
 
     def commit(self, changes: Sequence[FileChange]) -> None:
         apply(self.root, changes)
+
+    def remember(self, path: str, sha: str) -> None:
+        self.seen[path] = sha
 
     def emit(self, text: str) -> None:
         self.emitted.append(text)

@@ -15,7 +15,7 @@ from tether.source.text import Text, decode, encode, normalise
 from tether.tools.arguments import describe, parse
 from tether.tools.changes import Context, FileChange, expect_present, mode_of
 from tether.tools.matches import describe_miss, find_all
-from tether.types import Effect, Prepared, Spot, Verb
+from tether.types import Effect, Prepared, Spot, Verb, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def prepare_read(root: Root, args: dict[str, Any]) -> Prepared:
     def run(ctx: Context) -> dict[str, Any]:
         _expect_honest(spot)
         data, found = root.read(spot.path, follow=False)
+        ctx.remember(spot.path, found.hash)
         return {
             "path": spot.path,
             "hash": found.hash,
@@ -145,7 +146,8 @@ def prepare_edit(root: Root, args: dict[str, Any]) -> Prepared:
         text = _replace(spot.path, was, given)
         return [FileChange(spot.path, encode(text, was), found.hash if expected is None else expected)]
 
-    return _prepare_changes([Effect("write", spot.path or path, before=expected)], compose, False)
+    effect = Effect("write", spot.path or path, before=expected, anchored=True)
+    return _prepare_changes([effect], compose, False)
 
 
 def prepare_delete(root: Root, args: dict[str, Any]) -> Prepared:
@@ -158,7 +160,7 @@ def prepare_delete(root: Root, args: dict[str, Any]) -> Prepared:
         expect_present(spot.path, spot.kind)
         return [FileChange(spot.path, None, given["expected_hash"])]
 
-    effect = Effect("delete", spot.path or given["path"], before=given["expected_hash"])
+    effect = Effect("delete", spot.path or given["path"], before=given["expected_hash"], anchored=True)
     return _prepare_changes([effect], compose, False)
 
 
@@ -190,7 +192,7 @@ def prepare_move(root: Root, args: dict[str, Any]) -> Prepared:
 
     effects = [
         Effect("write", destination.path or given["destination"], before=taken),
-        Effect("delete", source.path or given["source"], before=given["expected_hash"]),
+        Effect("delete", source.path or given["source"], before=given["expected_hash"], anchored=True),
     ]
     return _prepare_changes(effects, compose, destination.kind == "absent")
 
@@ -212,10 +214,7 @@ def _prepare_changes(
         told = [{"path": path, "hash": digest} for path, digest in after.items()]
         return {**told[0], "created": created, "changed": told} if told else {"changed": []}
 
-    foreseen = tuple(
-        Effect(e.kind, e.target, before=e.before, after=after.get(e.target) if e.kind == "write" else e.after)
-        for e in effects
-    )
+    foreseen = tuple(replace(e, after=after.get(e.target)) if e.kind == "write" else e for e in effects)
     return Prepared(foreseen, run)
 
 

@@ -186,7 +186,7 @@ def _foresee(
             gone = part.kind == "delete" or (part.new_path != "" and given == part.path)
             kind = "delete" if (change.data is None if change else gone) else "write"
             after = _hash(change.data) if change and kind == "write" else None
-            effects[target] = Effect(kind, target, before=expected.get(target), after=after)
+            effects[target] = Effect(kind, target, before=expected.get(target), after=after, anchored=True)
     return list(effects.values())
 
 

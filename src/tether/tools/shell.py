@@ -7,12 +7,13 @@ import shlex
 from importlib import import_module
 from typing import Any
 
+from tether.control.effects import command_effects
 from tether.errors import TetherError
 from tether.source.root import Root, refusal
 from tether.tools.arguments import describe, parse
 from tether.tools.changes import Context
 from tether.tools.process import clean_environment, run_program
-from tether.types import Effect, Prepared, Risk, Verb
+from tether.types import Prepared, Risk, Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 TIMEOUT = 120
 LONGEST = 3600
 OUTPUT = 64 * 1024
-# Reading or writing these touches nothing.
-_NOWHERE = ("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/zero", "/dev/urandom")
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/opt/homebrew/bin/bash", "/bin/sh")
 
 COMMAND = describe(
@@ -72,13 +71,6 @@ def prepare_command(
     judge = classify or import_module("tether.control.risk").classify
     spot = root.look(given["cwd"], hash=False)
     risk: Risk = judge(line)
-    where = spot.path or given["cwd"]
-    effects = [
-        Effect("run", line, risk=risk, cwd=where),
-        *(Effect("read", _place(where, path)) for path in risk.reads if _is_somewhere(path)),
-        *(Effect("write", _place(where, path)) for path in risk.writes if _is_somewhere(path)),
-        *(Effect("reach", host) for host in risk.hosts),
-    ]
 
     def run(ctx: Context) -> dict[str, Any]:
         if spot.problem:
@@ -118,16 +110,7 @@ def prepare_command(
             answer["note"] = f"{ended.background} background processes were ended with the command"
         return answer
 
-    return Prepared(tuple(effects), run)
-
-
-def _place(cwd: str, path: str) -> str:
-    """A path the command names, seen from the root."""
-    return path if cwd == "." or path.startswith(("/", "~")) else f"{cwd}/{path}"
-
-
-def _is_somewhere(path: str) -> bool:
-    return path not in _NOWHERE and not path.startswith("/dev/fd/")
+    return Prepared(command_effects(line, risk, spot.path or given["cwd"]), run)
 
 
 def _find_shell() -> str:

@@ -1,0 +1,86 @@
+"""Around a command: the tree before, the tree after, and whose the difference is.
+
+A command may touch anything, so what it did is found by looking, never by trusting its name.
+"""
+
+from __future__ import annotations
+
+import os
+
+from tether.control.scope import compile_scope
+from tether.source.sweep import Sweep, compare, dump, load, preserve, recall, take
+from tether.types import Change
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tether.project import Project
+
+LAST = "last"
+
+
+def look_before(project: Project, call_id: str) -> None:
+    """Keeps what the tree is now, so that another process can tell what the call changed."""
+    folder = project.folder("sweeps")
+    previous = _load(os.path.join(folder, LAST))
+    swept = preserve(project.root, take(project.root), project.contents, previous)
+    _save(os.path.join(folder, call_id), swept)
+
+
+def look_after(project: Project, call_id: str) -> list[Change] | None:
+    """What changed since `look_before`; None when there was no look. The bytes of both sides are kept."""
+    folder = project.folder("sweeps")
+    path = os.path.join(folder, call_id)
+    before = _load(path)
+    if before is None:
+        return None
+    after = take(project.root)
+    deltas = [d for d in compare(project.root, before, after) if d.kind != "mode"]
+    for data in recall(project.root, before, deltas, project.contents).values():
+        project.contents.put(data)
+    for delta in deltas:
+        if delta.after:
+            spot = project.root.look(delta.path, hash=False)
+            if spot.kind == "file" and not spot.problem:
+                project.contents.put(project.root.read(delta.path)[0])
+    _save(os.path.join(folder, LAST), preserve(project.root, after, project.contents, before))
+    os.unlink(path)
+    theirs = _held_by_others(project, call_id)
+    return [
+        Change(d.path, d.before or "", d.after or "", author="mixed" if d.path in theirs else "ai")
+        for d in deltas
+    ]
+
+
+def outside(project: Project, intent_id: str, changes: Sequence[Change]) -> list[str]:
+    """The changed files that the intent does not own."""
+    intent = next((i for i in project.intents if i.id == intent_id), None)
+    if intent is None:
+        return []
+    scope = compile_scope(intent.owned_scope)
+    return [change.path for change in changes if not scope.owns(change.path)]
+
+
+def _held_by_others(project: Project, call_id: str) -> set[str]:
+    """Files that another open call may have changed at the same time."""
+    return {
+        path
+        for other, held in project.journal.facts("open").items()
+        if other != call_id and held["tree"] == project.tree
+        for path in held["paths"]
+    }
+
+
+def _load(path: str) -> Sweep | None:
+    try:
+        with open(path, "rb") as file:
+            return load(file.read())
+    except FileNotFoundError:
+        return None
+
+
+def _save(path: str, swept: Sweep) -> None:
+    from tether.project import replace_file
+
+    replace_file(path, dump(swept))
