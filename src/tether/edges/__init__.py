@@ -1,0 +1,1 @@
+"""DOORS: each turns its wire into a Call, and the answer back."""

@@ -1,0 +1,21 @@
+"""What agents' settings run: `<python> -I <this file> <agent>`. Never run from, or importing, the project."""
+
+import sys
+
+if __name__ == "__main__":
+    try:
+        # -I keeps the working directory, this folder and PYTHONPATH out of sys.path
+        if not sys.flags.isolated:
+            raise RuntimeError("run me with -I")
+        from tether.edges.hooks import main
+
+        code = main(sys.argv[1:])
+    except BaseException as error:
+        sys.stderr.write(f"Tether could not start ({type(error).__name__}: {error}); the tool is blocked\n")
+        code = 2
+    # skip interpreter teardown: every file and transaction is closed or committed by now
+    sys.stdout.flush()
+    sys.stderr.flush()
+    import os
+
+    os._exit(code)

@@ -1,0 +1,182 @@
+"""Where each agent keeps its hooks, and what Tether's are: pure edits of settings text."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from typing import Any, NamedTuple
+
+from tether.errors import TetherError
+
+ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
+MARK = os.path.join("tether", "edges", "hooks", "entry.py")
+TIMEOUT_SECONDS = 60
+
+
+class Plan(NamedTuple):
+    """One file to write: None is absent."""
+
+    path: str
+    before: str | None
+    after: str | None
+    executable: bool = False
+
+
+AGENTS = ("claude-code", "gemini", "codex", "cline")
+
+# event → which tools it is for; "" is every tool
+_CLAUDE = {
+    "SessionStart": "",
+    "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read|mcp__.*",
+    "PostToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read|mcp__.*",
+    "PostToolUseFailure": "Edit|MultiEdit|Write|NotebookEdit|Bash|mcp__.*",
+}
+_CODEX = {"SessionStart": "", "PreToolUse": ".*", "PostToolUse": ".*"}
+_GEMINI = {
+    "SessionStart": "",
+    "BeforeTool": "write_file|replace|run_shell_command|read_file|mcp_.*",
+    "AfterTool": "write_file|replace|run_shell_command|read_file|mcp_.*",
+}
+_CLINE = ("TaskStart", "TaskResume", "PreToolUse", "PostToolUse")
+
+
+def hook_command(agent: str, root: str, python: str) -> str:
+    """The command an agent runs: absolute and isolated, so that no file of the project is imported."""
+    return shlex.join([os.path.abspath(python), "-I", ENTRY, agent, "--project", root])
+
+
+def plan_install(agent: str, root: str, python: str) -> list[Plan]:
+    """The files to write so that the agent asks Tether."""
+    command = hook_command(agent, root, python)
+    if agent == "cline":
+        script = f"#!/bin/sh\nexec {command}\n"
+        return [Plan(p, _read(root, p), script, executable=True) for p in _cline_paths(root, install=True)]
+    path, events = _files(agent)
+    before = _read(root, path)
+    settings = _parse(path, before)
+    for event, matcher in events.items():
+        groups = _groups(path, settings, event)
+        wanted = _group(agent, matcher, command)
+        ours = [n for n, group in enumerate(groups) if _is_ours(group)]
+        if ours:
+            groups[ours[0]] = wanted
+            for n in reversed(ours[1:]):
+                del groups[n]
+        else:
+            groups.append(wanted)
+    return [Plan(path, before, _spell(settings, before))]
+
+
+def plan_uninstall(agent: str, root: str, python: str) -> list[Plan]:
+    """The files to write so that nothing of Tether is left in the agent's settings."""
+    if agent == "cline":
+        found = [(p, _read(root, p)) for p in _cline_paths(root, install=False)]
+        return [Plan(p, text, None) for p, text in found if text is not None and MARK in text]
+    path, events = _files(agent)
+    before = _read(root, path)
+    if before is None:
+        return []
+    settings = _parse(path, before)
+    hooks = settings.get("hooks", {})
+    for event in events:
+        if event in hooks:
+            hooks[event] = [group for group in _groups(path, settings, event) if not _is_ours(group)]
+            if not hooks[event]:
+                del hooks[event]
+    if "hooks" in settings and not hooks:
+        del settings["hooks"]
+    return [Plan(path, before, _spell(settings, before) if settings else None)]
+
+
+def installed(agent: str, root: str) -> str:
+    """The hook command found in the agent's settings, or nothing."""
+    if agent == "cline":
+        texts = [_read(root, p) or "" for p in _cline_paths(root, install=False)]
+        return next((t.splitlines()[-1].removeprefix("exec ") for t in texts if MARK in t), "")
+    path, events = _files(agent)
+    settings = _parse(path, _read(root, path))
+    for event in events:
+        for group in _groups(path, settings, event) if event in settings.get("hooks", {}) else ():
+            if _is_ours(group):
+                return str(group["hooks"][0]["command"])
+    return ""
+
+
+def _files(agent: str) -> tuple[str, dict[str, str]]:
+    return {
+        "claude-code": (".claude/settings.json", _CLAUDE),
+        "gemini": (".gemini/settings.json", _GEMINI),
+        "codex": (".codex/hooks.json", _CODEX),
+    }[agent]
+
+
+def _group(agent: str, matcher: str, command: str) -> dict[str, Any]:
+    hook: dict[str, Any] = {"type": "command", "command": command}
+    if agent == "gemini":
+        hook |= {"name": "tether", "timeout": TIMEOUT_SECONDS * 1000}
+    else:
+        # a hook that crashes or times out must block, not wave through
+        hook |= {"timeout": TIMEOUT_SECONDS, "onFailure": "block"}
+    return {"matcher": matcher, "hooks": [hook]} if matcher else {"hooks": [hook]}
+
+
+def _is_ours(group: Any) -> bool:
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and any(
+        isinstance(hook, dict) and MARK in str(hook.get("command", "")) for hook in hooks
+    )
+
+
+def _groups(path: str, settings: dict[str, Any], event: str) -> list[Any]:
+    hooks = settings.setdefault("hooks", {})
+    if not isinstance(hooks, dict):
+        raise TetherError("CONFIG_INVALID", f"{path}: `hooks` is not an object; mend it and retry")
+    groups = hooks.setdefault(event, [])
+    if not isinstance(groups, list):
+        raise TetherError("CONFIG_INVALID", f"{path}: `hooks.{event}` is not a list; mend it and retry")
+    return groups
+
+
+def _parse(path: str, text: str | None) -> dict[str, Any]:
+    if text is None or not text.strip():
+        return {}
+    try:
+        settings = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise TetherError(
+            "CONFIG_INVALID", f"{path}:{error.lineno}:{error.colno}: {error.msg}; mend it and retry"
+        ) from None
+    if not isinstance(settings, dict):
+        raise TetherError("CONFIG_INVALID", f"{path}: expected an object; mend it and retry")
+    return settings
+
+
+def _spell(settings: dict[str, Any], before: str | None) -> str:
+    """JSON in the indentation the file had."""
+    indent: int | str = 2
+    for line in (before or "").splitlines()[1:]:
+        stripped = line.lstrip()
+        if stripped:
+            lead = line[: len(line) - len(stripped)]
+            indent = lead if lead else 2
+            break
+    return json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
+
+
+def _cline_paths(root: str, *, install: bool) -> list[str]:
+    paths = [f".clinerules/hooks/{event}" for event in _CLINE]
+    if install:
+        for path in paths:
+            text = _read(root, path)
+            if text is not None and MARK not in text:
+                raise TetherError("ALREADY_EXISTS", f"`{path}` is another hook; move it away, then retry")
+    return paths
+
+
+def _read(root: str, path: str) -> str | None:
+    try:
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,256 @@
+"""What each agent's own tools would do, in Tether's words: a verb, its arguments and its effects."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+
+from tether.errors import TetherError
+from tether.types import Effect, Risk, noun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from tether.edges.hooks.wires import Event
+    from tether.project import Project
+
+# agent's tool → Tether's verb
+NAMES: Final[dict[str, str]] = {
+    # Claude Code
+    "Read": "read_file",
+    "Edit": "edit_file",
+    "MultiEdit": "edit_file",
+    "Write": "write_file",
+    "NotebookEdit": "edit_notebook",
+    "Bash": "run_command",
+    # Gemini CLI
+    "read_file": "read_file",
+    "replace": "edit_file",
+    "write_file": "write_file",
+    "run_shell_command": "run_command",
+    # Codex
+    "shell": "run_command",
+    "local_shell": "run_command",
+    "exec_command": "run_command",
+    "unified_exec": "run_command",
+    "apply_patch": "apply_patch",
+    # Cline
+    "write_to_file": "write_file",
+    "new_file": "write_file",
+    "replace_in_file": "replace_blocks",
+    "execute_command": "run_command",
+}
+PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "path")
+
+
+@noun
+class Use:
+    """A tool use, understood."""
+
+    verb: str
+    args: dict[str, Any]
+    effects: tuple[Effect, ...]
+    predicted: dict[str, tuple[str, ...]] = {}  # noqa: RUF012  path as given → hashes it may have afterwards
+    command: str = ""
+
+
+def understand(event: Event, project: Project) -> Use | None:
+    """What the tool would do; None when it is none of Tether's business."""
+    verb = NAMES.get(event.tool)
+    if verb is None:
+        return _mcp(event, project) if _is_mcp(event) else None
+    if verb == "run_command":
+        return _command(event, project)
+    if verb in ("apply_patch", "replace_blocks"):
+        return _patch(event, project, verb)
+    path = _path(event)
+    if verb == "read_file":
+        return Use(verb, {"path": path}, (Effect("read", path),))
+    data = _content(project, path)
+    if verb == "write_file":
+        content = event.input.get("content", event.input.get("new_string"))
+        if not isinstance(content, str):
+            raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its content")
+        hashes = _variants(content, data)
+        effect = Effect("write", path, after=hashes[0])
+        return Use(verb, {"path": path, "content": content}, (effect,), {path: hashes})
+    if verb == "edit_notebook":
+        return Use(verb, {"path": path, **_rest(event)}, (Effect("write", path, anchored=True),))
+    return _edit(event, path, data)
+
+
+def _edit(event: Event, path: str, data: bytes | None) -> Use:
+    edits = event.input.get("edits")
+    if not isinstance(edits, list):
+        edits = [event.input]
+    args = {"path": path, "edits": [{k: e.get(k) for k in _EDIT_KEYS if k in e} for e in edits]}
+    creates = data is None
+    text: str | None = "" if creates else _decoded(data)
+    for edit in edits:
+        old, new = edit.get("old_string", ""), edit.get("new_string", "")
+        if not isinstance(old, str) or not isinstance(new, str):
+            raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its texts")
+        if text is not None:
+            text = _replaced(text, old, new, every=bool(edit.get("replace_all")))
+    hashes = _variants(text, data) if text is not None else ()
+    effect = Effect("write", path, after=hashes[0] if hashes else None, anchored=not creates)
+    return Use("edit_file", args, (effect,), {path: hashes} if hashes else {})
+
+
+_EDIT_KEYS = ("old_string", "new_string", "replace_all", "expected_replacements")
+
+
+def _replaced(text: str, old: str, new: str, *, every: bool) -> str | None:
+    """The text after an edit, or None where the agent's own tool must refuse or may do otherwise."""
+    if not old:
+        return new if not text else None
+    if "\r\n" in text and "\r\n" not in old:
+        old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+    if old not in text:
+        return None
+    return text.replace(old, new) if every else text.replace(old, new, 1)
+
+
+def _command(event: Event, project: Project) -> Use:
+    given = event.input.get("command", event.input.get("cmd"))
+    if isinstance(given, list) and all(isinstance(part, str) for part in given):
+        if (
+            len(given) == 3
+            and os.path.basename(given[0]) in ("bash", "sh", "zsh")
+            and given[1] in ("-c", "-lc")
+        ):
+            given = given[2]
+        else:
+            import shlex
+
+            given = shlex.join(given)
+    if not isinstance(given, str):
+        raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its command")
+    from tether.control.effects import command_effects
+    from tether.control.risk import classify
+
+    where = event.input.get("cwd", event.input.get("workdir", event.input.get("directory")))
+    cwd = os.path.join(event.cwd, where) if isinstance(where, str) and where else event.cwd
+    risk = classify(given, project.config.risk.rules)
+    return Use(
+        "run_command", {"command": given, "cwd": cwd}, command_effects(given, risk, cwd), command=given
+    )
+
+
+def _patch(event: Event, project: Project, verb: str) -> Use:
+    text = next((event.input[k] for k in ("patch", "input", "diff", "command") if k in event.input), None)
+    if isinstance(text, list):
+        text = text[-1]
+    if not isinstance(text, str):
+        raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its patch")
+    from tether.tools.patches import VERBS
+
+    args: dict[str, Any] = {"patch": text}
+    if verb == "replace_blocks":
+        args = {"patch": f"{os.path.relpath(_path(event), project.path)}\n{_blocks(text)}"}
+    try:
+        prepared = VERBS["apply_patch"].prepare(project.root, args)
+    except TetherError as error:
+        if error.code == "SECURITY_VIOLATION":
+            raise
+        # the agent's own tool may still apply it: judge the files it names, predict nothing
+        effects = tuple(Effect("write", p, anchored=True) for p in _named_files(text, args["patch"]))
+        if not effects:
+            raise
+        return Use("apply_patch", args, effects)
+    predicted: dict[str, tuple[str, ...]] = {
+        e.target: (e.after,) for e in prepared.effects if e.kind == "write" and e.after
+    }
+    return Use("apply_patch", args, prepared.effects, predicted)
+
+
+def _blocks(text: str) -> str:
+    """Cline's block markers in the spelling `apply_patch` knows."""
+    lines = []
+    for line in text.splitlines():
+        bare = line.strip()
+        if bare.startswith(("------- SEARCH", "<<<<<<< SEARCH")):
+            line = "<<<<<<< SEARCH"
+        elif bare.startswith(("+++++++ REPLACE", ">>>>>>> REPLACE")):
+            line = ">>>>>>> REPLACE"
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def _named_files(*texts: str) -> list[str]:
+    names: dict[str, None] = {}
+    marks = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ", "--- a/", "+++ b/")
+    for text in texts:
+        for line in text.splitlines():
+            for mark in marks:
+                if line.startswith(mark):
+                    names[line.removeprefix(mark).strip()] = None
+    return list(names)
+
+
+def _is_mcp(event: Event) -> bool:
+    return (
+        event.tool.startswith("mcp__")
+        or event.tool in ("use_mcp_tool", "access_mcp_resource")
+        or (event.agent == "gemini" and event.tool.startswith("mcp_"))
+    )
+
+
+def _mcp(event: Event, project: Project) -> Use | None:
+    if event.tool == "use_mcp_tool":
+        name = f"{event.input.get('server_name')}/{event.input.get('tool_name')}"
+    else:
+        name = event.tool.removeprefix("mcp_").removeprefix("_").replace("__", "/", 1)
+    from tether.control.scope import compile_scope
+
+    if compile_scope(project.config.security.mcp_tools).owns(name):
+        risk = Risk(
+            level="SAFE",
+            rules=("risk.mcp.listed",),
+            reasons=("listed in security.mcp_tools",),
+            read_only=True,
+        )
+    else:
+        risk = Risk(
+            level="UNKNOWN", rules=("risk.mcp.unlisted",), reasons=("what an MCP tool does is not known",)
+        )
+    return Use(
+        "call_mcp_tool", {"tool": name, "input": event.input}, (Effect("run", f"mcp {name}", risk=risk),)
+    )
+
+
+def _path(event: Event) -> str:
+    for key in PATH_KEYS:
+        value = event.input.get(key)
+        if isinstance(value, str) and value:
+            if value.startswith(("/", "~")):
+                return value
+            return os.path.join(event.cwd, value) if event.cwd else value
+    raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its path")
+
+
+def _rest(event: Event) -> dict[str, Any]:
+    return {k: v for k, v in event.input.items() if k not in PATH_KEYS}
+
+
+def _content(project: Project, path: str) -> bytes | None:
+    spot = project.root.look(path, hash=False)
+    if spot.problem or spot.kind != "file":
+        return None
+    return project.root.read(path)[0]
+
+
+def _decoded(data: bytes | None) -> str | None:
+    try:
+        return (data or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _variants(text: str, data: bytes | None) -> tuple[str, ...]:
+    """The hashes the file may have: agents keep a CRLF file's newlines, or do not."""
+    spellings = [text]
+    if data and b"\r\n" in data and "\r\n" not in text:
+        spellings.append(text.replace("\n", "\r\n"))
+    return tuple(sha256(s.encode("utf-8", "surrogatepass")).hexdigest() for s in spellings)
