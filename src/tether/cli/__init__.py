@@ -1,1 +1,1 @@
-"""The `tether` command."""
+"""DOORS: the `tether` command."""
