@@ -192,7 +192,7 @@ x[y[0]]]]><![CDATA[>1;
     </file>
   </files>
 </context>
-"""  # noqa: E501
+"""
 
 
 def test_claude_xml_to_the_byte() -> None:
