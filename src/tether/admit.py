@@ -75,9 +75,10 @@ def admit(
     project.require_own_journal()
     mutating = is_mutating(effects)
     spots = look(project, effects)
+    paths = [spots[e.target].path for e in effects if e.kind in CHANGING and spots[e.target].path]
+    if recover(project, paths, session=call.agent.session):
+        spots = look(project, effects)  # what was left open has been finished or undone: look again
     targets = [spots[e.target] for e in effects if e.kind in CHANGING]
-    paths = [spot.path for spot in targets if spot.path]
-    recover(project, paths, session=call.agent.session)
     digest = call_hash(call, effects, spots)
     gaps = _gaps(project, [s for s in targets if s.kind == "file" or s.kind == "absent"])
     writes = tuple(
