@@ -13,6 +13,7 @@ from hashlib import sha256
 from tether import __version__
 from tether.config import Config, from_plain
 from tether.control import intents as intent_nouns
+from tether.control.protected import NAMES
 from tether.errors import TetherError
 from tether.record.contents import Contents
 from tether.record.journal import Journal, canonical
@@ -177,7 +178,7 @@ class Project:
     def root(self) -> Root:
         """The path guard over the project directory."""
         if self._root is None:
-            self._root = Root(self.path, symlinks=self.config.security.symlinks)
+            self._root = Root(self.path, protected=NAMES, symlinks=self.config.security.symlinks)
         return self._root
 
     @property

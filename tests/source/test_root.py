@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tether.control.protected import GUARDED_NAMES
+from tether.control.protected import NAMES
 from tether.errors import TetherError
 from tether.source import names
 from tether.source.root import PROBLEMS, Root, refusal
@@ -265,7 +265,7 @@ def test_every_problem_has_a_sentence_and_a_refusal() -> None:
 
 
 def test_the_default_guarded_names_are_a_part_of_the_policys() -> None:
-    assert set(names.GUARDED) <= GUARDED_NAMES
+    assert set(names.GUARDED) <= NAMES
 
 
 def test_no_descriptor_is_left_open_whatever_is_looked_up(place) -> None:
