@@ -31,7 +31,9 @@ def run() -> Iterator[Row]:
         pair = Pair(place)
         plain, governed = (_cpu(job) for job in (pair.plain, pair.governed))
         pair.close()
-        yield Row("a governed write's own work without fsync", (governed - plain) * 1000, "one millisecond", 1.0)
+        yield Row(
+            "a governed write's own work without fsync", (governed - plain) * 1000, "one millisecond", 1.0
+        )
 
 
 def _cpu(job: Callable[[], None]) -> float:

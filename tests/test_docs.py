@@ -5,8 +5,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-
 from docs.generate import PAGES
+
 from tether.cli.frame import GROUPS, commands, load, parser_of
 
 ROOT = Path(__file__).parent.parent
@@ -42,7 +42,9 @@ def test_every_command_of_the_docs_exists():
     known = set(commands())
     for path in DOCS:
         for name in re.findall(r"`tether ([a-z-]+)", path.read_text()):
-            assert name in known | {"mcp", "pack", "zoom", "search", "index", "context", "acp"}, f"{path.name}: tether {name}"
+            assert name in known | {"mcp", "pack", "zoom", "search", "index", "context", "acp"}, (
+                f"{path.name}: tether {name}"
+            )
 
 
 def test_the_overview_lists_every_command_once():
@@ -62,7 +64,11 @@ def test_agents_md_is_short():
 
 def test_spec_coverage_names_only_files_and_tests_that_exist():
     text = (ROOT / "docs/spec-coverage.md").read_text()
-    rows = [line for line in text.splitlines() if line.startswith("|") and not line.startswith(("|---", "| requirement"))]
+    rows = [
+        line
+        for line in text.splitlines()
+        if line.startswith("|") and not line.startswith(("|---", "| requirement"))
+    ]
     assert len(rows) >= 300
     for row in rows:
         cells = [cell.strip() for cell in row.strip("|").split("|")]

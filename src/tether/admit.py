@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 
 TICKET_SECONDS = 900  # how long an agent that runs its own tool may take before its ticket is reconciled
 _BREAKS = str.maketrans("./_-", "    ")
-_PLAIN = frozenset(map(chr, (*range(0x2D), *range(0x3A, 0x41), *range(0x5B, 0x5F), 0x60, *range(0x7B, 0x100))))
+_PLAIN = frozenset(
+    map(chr, (*range(0x2D), *range(0x3A, 0x41), *range(0x5B, 0x5F), 0x60, *range(0x7B, 0x100)))
+)
 SHOWN = 400  # characters of an argument that the journal keeps
 
 
@@ -414,9 +416,14 @@ def _gaps(project: Project, targets: Sequence[Spot]) -> list[Change]:
     found = []
     for spot in targets:
         known = project.journal.fact(f"path:{project.tree}", spot.path)
-        if known is not None and known["hash"] != spot.hash:
-            keep(project, spot)
-            found.append(Change(spot.path, known["hash"], spot.hash, author="human"))
+        if known is None or known["hash"] == spot.hash:
+            continue
+        # INVARIANT: the disk is looked at after the fact was read. Another call that writes in between is either
+        # settled by the time of our turn, which then knows a newer fact, or still open, which then refuses us.
+        now = project.root.look(spot.path)
+        if not now.problem and now.hash != known["hash"]:
+            keep(project, now)
+            found.append(Change(spot.path, known["hash"], now.hash, author="human"))
     return found
 
 
@@ -555,7 +562,9 @@ def summarise(value: Any) -> Any:
 def clean(text: str) -> str:
     """Text without secrets and without what JSON cannot carry."""
     if _PLAIN.isdisjoint(text) and all(len(part) < 16 for part in text.translate(_BREAKS).split()):
-        return text  # a path or a name: nothing that could stand for a secret, and no need to load the detector
+        return (
+            text  # a path or a name: nothing that could stand for a secret, and no need to load the detector
+        )
     from tether.source.redact import redact
 
     return redact(text.encode("utf-8", "replace").decode()).text

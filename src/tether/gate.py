@@ -49,7 +49,9 @@ async def _submit(
 ) -> Outcome | Pending:
     verb = workspace.verbs.get(call.verb)
     if verb is None:
-        raise TetherError("UNKNOWN_VERB", f"no verb `{call.verb}`; there are {', '.join(sorted(workspace.verbs))}")
+        raise TetherError(
+            "UNKNOWN_VERB", f"no verb `{call.verb}`; there are {', '.join(sorted(workspace.verbs))}"
+        )
     attempt = Attempt(workspace, call, verb, emit or (lambda _: None), until)
     verdict = await _in_thread(attempt)
     if isinstance(verdict, Verdict) and verdict.approval is not None and ask is not None:
@@ -61,7 +63,9 @@ async def _submit(
         return verdict
     if verdict.approval is None:
         raise TetherError("INTERNAL", "a call was neither done, refused nor asked about")
-    return Pending(verdict.approval.id, verdict.approval.call_hash, verdict.approval.expires, verdict.decision)
+    return Pending(
+        verdict.approval.id, verdict.approval.call_hash, verdict.approval.expires, verdict.decision
+    )
 
 
 async def _in_thread(attempt: Attempt) -> Outcome | Verdict:

@@ -61,7 +61,9 @@ def test_kill_nine_at_three_hundred_moments(site, tmp_path):
     while killed < kills:
         names = [f"{role}{killed}" for role in "pq"]
         running = [
-            subprocess.Popen([sys.executable, str(script), str(site.path), name, str(log)], stderr=subprocess.PIPE)
+            subprocess.Popen(
+                [sys.executable, str(script), str(site.path), name, str(log)], stderr=subprocess.PIPE
+            )
             for name in names
         ]
         time.sleep(0.5 + chance.random() * 0.8)
@@ -97,7 +99,9 @@ def inspect(site, log):
         records = [r["id"] for r in site.records()]
         assert len(records) == len(set(records)), "no record doubled"
         assert set(records) == {c["record"] for e in carried for c in e.body["changes"]}, "no record lost"
-        assert not [e for e in journal.entries(kinds=("observed",))], "no agent's change is blamed on a person"
+        assert not list(journal.entries(kinds=("observed",))), (
+            "no agent's change is blamed on a person"
+        )
     finally:
         site._opened.remove(workspace)
         workspace.close()

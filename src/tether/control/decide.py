@@ -156,7 +156,9 @@ def _protected(case: Case) -> Decision | None:
         if _covers(globs, path, effect, spot):
             glob = compile_scope(globs).why(path) or compile_scope(globs).why(f"{path}/_")
             why = PROTECTED.get(glob, "the project's configuration protects it")
-            return _deny(case, "SECURITY_VIOLATION", f"`{path}` is protected from agents: {why}", f"protected:{glob}")
+            return _deny(
+                case, "SECURITY_VIOLATION", f"`{path}` is protected from agents: {why}", f"protected:{glob}"
+            )
     return None
 
 

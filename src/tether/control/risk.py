@@ -368,6 +368,8 @@ class Scan:
     def judge_variable(self, name: str, value: str) -> None:
         if name in RUN_BY_VARIABLE and value:
             self.read_script(value)
+        elif name.startswith("TETHER_") and name != "TETHER_SESSION":
+            self.govern(f"config set (by `{name}`)")
         elif name == "NODE_OPTIONS":
             if re.search(r"-r\b|--require|--import|--loader|--experimental-loader", value) or ANY in value:
                 self.note("U", "risk.env.code", f"`{name}` makes other programs load code")

@@ -29,13 +29,18 @@ ALLOWED: tuple[str, ...] = (
     "trace stats",
     "call",
     "mcp",
+    "index",
+    "similar",
+    "feedback",
+    "models list",
+    "models info",
     "--version",
     "--help",
     "version",
     "help",
 )
-# of these, the ones that change nothing
-LOOKING = frozenset(ALLOWED) - {"intent select", "intent check", "call", "mcp"}
+# of these, the ones that change nothing by themselves: what `call` and `mcp` do is judged at the gate they lead to
+LOOKING = frozenset(ALLOWED) - {"intent check"}
 
 
 def judge_tether(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
@@ -46,6 +51,9 @@ def judge_tether(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     # An option before the sub-command may take a value, so that the words would be counted wrong.
     early = bool(args) and args[0].startswith("-") and len(args) > 1
     sub = two if two in ALLOWED else first
+    if sub == "rollback" and "--outside" in args and not early:
+        scan.note("R", "risk.tether.rollback")  # an agent may take back what it should not have touched
+        return
     if ANY in sub or SOME in sub or early or sub not in ALLOWED:
         parents = ("intent", "trace", "config", "journal", "memory", "bridge", "models", "shadow")
         scan.govern(show(two if first in parents and len(words) > 1 else first))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from tether.admit import TICKET_SECONDS, admit, clean, explain, keep, remember, settle_open
-from tether.edges.hooks.tools import understand
+from tether.edges.hooks.tools import command_name, understand
 from tether.edges.hooks.wires import Reply
 from tether.project import open_project
 from tether.types import Agent, Call, Change
@@ -230,9 +229,3 @@ def guidance(project: Project, session: str) -> str:
     ]
     lines.append("(or call the MCP tool select_active_intent with its id)")
     return "\n".join(lines)
-
-
-def command_name() -> str:
-    """How this installation's `tether` is called from a shell."""
-    beside = os.path.join(os.path.dirname(sys.executable), "tether")
-    return beside if os.path.exists(beside) else "tether"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from hashlib import sha256
 
 from tether.errors import TetherError
@@ -132,10 +133,17 @@ def _command(event: Event, project: Project) -> Use:
 
     where = event.input.get("cwd", event.input.get("workdir", event.input.get("directory")))
     cwd = os.path.join(event.cwd, where) if isinstance(where, str) and where else event.cwd
-    risk = classify(given, project.config.risk.rules)
+    # this very installation's command is Tether wherever it lies; any other file of that name is just a file
+    risk = classify(given.replace(command_name() + " ", "tether "), project.config.risk.rules)
     return Use(
         "run_command", {"command": given, "cwd": cwd}, command_effects(given, risk, cwd), command=given
     )
+
+
+def command_name() -> str:
+    """How this installation's `tether` is called from a shell."""
+    beside = os.path.join(os.path.dirname(sys.executable), "tether")
+    return beside if os.path.exists(beside) and " " not in beside else "tether"
 
 
 def _patch(event: Event, project: Project, verb: str) -> Use:
