@@ -1,5 +1,4 @@
 """Command risk: judged by a corpus, and by what must hold for any text."""
-# ruff: noqa: E501 — commands stand on one line
 
 import subprocess
 import sys

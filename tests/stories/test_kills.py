@@ -99,9 +99,7 @@ def inspect(site, log):
         records = [r["id"] for r in site.records()]
         assert len(records) == len(set(records)), "no record doubled"
         assert set(records) == {c["record"] for e in carried for c in e.body["changes"]}, "no record lost"
-        assert not list(journal.entries(kinds=("observed",))), (
-            "no agent's change is blamed on a person"
-        )
+        assert not list(journal.entries(kinds=("observed",))), "no agent's change is blamed on a person"
     finally:
         site._opened.remove(workspace)
         workspace.close()
