@@ -126,6 +126,11 @@ def judge(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
 def judge_reader(scan: Scan, name: str, args: list[str]) -> None:
     """A program that changes nothing, whatever it is told."""
     scan.note("R", f"risk.read.{name}")
+    if name in ("test", "[") and any("$(" in arg or "`" in arg for arg in args):
+        scan.note("U", "risk.shell.subscript", "an array's index may run a command")
+        scan.salvage(" ".join(args))
+    if name == "cat" and any(arg in ("/dev/zero", "/dev/urandom", "/dev/random") for arg in args):
+        scan.note("U", "risk.read.endless", "reads without an end")
     if name in readers.OF_FILES:
         operands = options.parse(args, readers.OF_FILES[name]).operands
         scan.read(*operands)
@@ -141,6 +146,8 @@ def judge_tool(
     if args and args[-1] in ("--help", "-h") and not parsed.loose and all(_is_word(a) for a in args[:-1]):
         scan.note("R", f"risk.{name}.help")
         return
+    if name in readers.SAFE_TOOLS:
+        scan.write(*[value for value in parsed.values(readers.OUTPUT_OPTIONS.replace(" ", "|")) if value])
     found = [rule for rule in rules if matches(rule[2], parsed)]
     closest = max([weigh(pattern) for level, _, pattern, _ in found if level in "RS"], default=0)
     for level, rule, pattern, reason in found:

@@ -89,6 +89,8 @@ def judge_make(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     operands = options.parse(args, "-m -d -t -r --mode --date --reference --context").operands
     scan.write(*operands)
     scan.note("R" if name == "tee" else "S", f"risk.file.{name}")
+    if name == "tee" and feed.text is not None and not feed.text.strip() and operands and "-a" not in args:
+        scan.note("D", "risk.redirect.truncate", "empties a file")
 
 
 def judge_mktemp(scan: Scan, name: str, args: list[str], feed: Feed) -> None:

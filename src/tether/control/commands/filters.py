@@ -32,14 +32,15 @@ def judge_awk(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     scan.read(*[p for p in parsed.operands[1:] if "=" not in p])
     if ANY in program:
         scan.note("U", "risk.code.awk", "runs an `awk` program that parsing cannot see whole")
-    bare = re.sub(r"/(?:[^/\\\n]|\\.)*/", "/x/", program) if '"' not in program else program
+    bare = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"", '""', program)
+    bare = re.sub(r"/(?:[^/\\\n]|\\.)+/", "x", bare).replace("||", " ")
     for text in re.findall(r"system\s*\(\s*\"((?:[^\"\\]|\\.)*)\"", program):
         scan.read_script(text.replace('\\"', '"') + " " + ANY)
     for text in re.findall(r"\|&?\s*\"((?:[^\"\\]|\\.)*)\"|\"((?:[^\"\\]|\\.)*)\"\s*\|&?\s*getline", program):
         scan.read_script((text[0] or text[1]).replace('\\"', '"'))
     if re.search(r"\bsystem\s*\(", program):
         scan.note("U", "risk.code.awk-system", "the `awk` program runs commands")
-    elif re.search(r"\|&?\s*(?:getline|[A-Za-z_\"(])", bare) and not re.search(r"\|\|", bare):
+    elif re.search(r"\|&?\s*(?:getline|[\"$A-Za-z_(])", bare):
         scan.note("U", "risk.code.awk-pipe", "the `awk` program runs commands")
     for path, more in re.findall(r"\bprintf?\b[^>;}\n]*>>?\s*\"([^\"]*)\"\s*([^\s;}]?)", program):
         scan.write(ANY if more else path)

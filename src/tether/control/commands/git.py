@@ -47,7 +47,7 @@ RULES: Rules = (
     ("D", "reflog-expire", "reflog expire|delete", "forgets how to get lost commits back"),
     ("R", "branch-list", "branch $ !-d|-D|-m|-M|-c|-C|-f|--delete|--move|--copy|--force|--edit-description|-u|--set-upstream-to|--unset-upstream", ""),
     ("R", "branch-list", "branch --list|-l|--show-current|--contains|--merged|--no-merged|--no-contains|--points-at !-d|-D|-m|-M|-f|--delete", ""),
-    ("S", "branch-new", "branch * !-d|-D|-m|-M|-c|-C|-f|--delete|--move|--copy|--force", ""),
+    ("S", "branch-new", "branch * !-d|-D|-m|-M|-c|-C|-f|-u|--delete|--move|--copy|--force|--set-upstream-to|--unset-upstream", ""),
     ("U", "branch-delete", "branch -d|--delete", "deletes a branch"),
     ("D", "branch-force", "branch -D", "deletes a branch even when it is not merged"),
     ("D", "branch-force", "branch --delete|-d|-m|-c --force|-f", "deletes or replaces a branch even when it is not merged"),
@@ -214,8 +214,8 @@ def judge_paths(scan: Scan, sub: str, inner: list[str]) -> None:
                 scan.reach(operand.replace(":", "/", 1) if "://" not in operand else operand)
                 if sub in ("fetch", "ls-remote"):
                     scan.note("U" if sub == "fetch" else "S", "risk.net.git", "fetches from another address")
-        if sub == "fetch" and any(operand.startswith("+") for operand in parsed.operands):
-            scan.note("U", "risk.git.fetch-force", "overwrites local branches")
+        if sub == "fetch" and any(operand.startswith(("+", "/", ".", "~")) for operand in parsed.operands):
+            scan.note("U", "risk.git.fetch-force", "fetches from a folder, or overwrites local branches")
     elif sub == "archive":
         scan.write(*parsed.values("-o|--output"))
     elif sub == "symbolic-ref" and parsed.has("-d|--delete"):

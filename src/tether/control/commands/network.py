@@ -41,7 +41,10 @@ def judge_curl(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     elif method not in ("", "GET", "HEAD", "OPTIONS") or sends:
         scan.note("U", "risk.net.send", "sends data to a server")
     elif (
-        parsed.has("-K|--config") or parsed.loose or not urls or any(url.startswith("file:") for url in urls)
+        parsed.has("-K|--config|-x|--proxy")
+        or parsed.loose
+        or not urls
+        or any(url.startswith("file:") for url in urls)
     ):
         scan.note("U", "risk.net.options", "cannot tell what `curl` does")
     elif local:

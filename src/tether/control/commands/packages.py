@@ -53,6 +53,10 @@ def judge_npm(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     valued = "--prefix -C --workspace -w --registry --loglevel --tag --otp --cache --userconfig --filter -F --dir --cwd --config"
     parsed = options.parse(args, valued, stop=True)
     rest = parsed.operands
+    everywhere = options.parse(args, valued)
+    outside = [v for v in everywhere.values("--prefix|-C|--dir|--cwd") if v.startswith(("/", "~", "..", ANY))]
+    if outside or any(arg.startswith(("--script-shell", "--node-options")) for arg in args):
+        scan.note("U", f"risk.{name}.elsewhere", "runs scripts from outside the project, or in another way")
     if name == "yarn" and rest[:1] == ["workspace"]:
         rest = rest[2:]
     elif name == "yarn" and rest[:2] in (["workspaces", "foreach"], ["workspaces", "run"]):
@@ -116,6 +120,8 @@ def judge_npx(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     parsed = options.parse(args, "-p --package -c --call --node-options -w --workspace", stop=True)
     for text in parsed.values("-c|--call"):
         scan.read_script(text)
+    if parsed.has("-p|--package"):
+        scan.note("U", f"risk.{name}.package", _NOT)
     if parsed.has("-c|--call") and not parsed.operands:
         return
     run_tool(scan, name, parsed.operands)
@@ -183,6 +189,8 @@ def judge_make(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
             keep_destruction(scan, value.strip("$()`! ").removeprefix("shell "))
     if parsed.has("--eval") or parsed.has("-f|--file|--makefile|--taskfile|--justfile") or parsed.loose:
         scan.note("U", "risk.make.file", f"`{name}` runs recipes that are not the project's usual ones")
+    if any(v.startswith(("/", "~", "..", ANY)) for v in parsed.values("-C|--directory|--working-directory")):
+        scan.note("U", f"risk.{name}.elsewhere", "runs recipes from outside the project")
     if (
         parsed.has("-n|--dry-run|--just-print|--recon|-q|--question|--list|-l|--summary|-T|--tasks")
         and not parsed.loose
@@ -316,9 +324,10 @@ TOOLS: dict[str, tuple[str, Rules]] = {
         ("U", "install", "update|install|default|toolchain|target|component|override|run|self", _NOT),
         ("D", "uninstall", "uninstall", _REMOVE), ("D", "uninstall", "self|toolchain|target|component uninstall|remove", _REMOVE))),
     "go": ("!-run -bench -o -C -tags -timeout -count -p -ldflags -gcflags -coverprofile -mod -exec -toolexec -fuzz -fuzztime -benchtime -cpu -covermode", (
-        ("S", "build", "build|test|vet|fmt|doc|list|version|env|tool|help|bug", ""),
+        ("S", "build", "build|test|vet|fmt|doc|list|version|env|help|bug", ""),
         ("U", "env-set", "env -w|-u", "changes settings"),
         ("U", "exec", "-exec|-toolexec|-vettool", "an option runs a program"),
+        ("S", "tool", "tool cover|pprof|nm|objdump|trace|test2json|addr2line|buildid|covdata", ""),
         ("S", "mod", "mod graph|verify|why|tidy|download|vendor|edit|init", ""),
         ("S", "work", "work sync|use|init|edit", ""),
         ("U", "run", "run|get|install|generate", _NOT),

@@ -67,7 +67,11 @@ SAFE_TOOLS = frozenset(
     " wasm-pack-build gofumports revive govulncheck gosec nilaway cargo-nextest nextest insta"
     " mutmut cosmic-ray xdist ty pyre pytype".split()
 )
-_UNSAFE = (("U", "config", "--eval|--exec|--command", "runs a command given as an option"),)
+OUTPUT_OPTIONS = "-o --output --outfile --outDir --out --output-file --out-dir --outdir --outFile --dest"
+_UNSAFE = (
+    ("U", "plugin", "-fplugin|-wrapper|-Xclang|--plugin-dir", "loads code from a file"),
+    ("U", "config", "--eval|--exec|--command", "runs a command given as an option"),
+)
 # known by name, so that `--version` and `--help` of them are
 NAMES = frozenset(
     "javac jar jshell tsserver code cursor ffmpeg convert magick gcloud protoc sops age gpg".split()
@@ -75,7 +79,7 @@ NAMES = frozenset(
 
 Rules = tuple[tuple[str, str, str, str], ...]
 TOOLS: dict[str, tuple[str, Rules]] = dict.fromkeys(
-    sorted(SAFE_TOOLS), ("", (("S", "project", "", ""), *_UNSAFE))
+    sorted(SAFE_TOOLS), (OUTPUT_OPTIONS, (("S", "project", "", ""), *_UNSAFE))
 )
 # fmt: off
 TOOLS |= {

@@ -257,6 +257,11 @@ def judge_set(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
 
 def judge_quiet(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
     scan.note("R", f"risk.shell.{name}")
+    if any("$(" in arg or "`" in arg for arg in args) or (
+        name in ("jobs", "complete") and {"-x", "-C", "-F"} & set(args)
+    ):
+        scan.note("U", "risk.shell.subscript", f"an argument of `{name}` may run a command")
+        scan.salvage(" ".join(arg for arg in args if not arg.startswith("-")))
 
 
 def judge_enable(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
