@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
@@ -191,16 +192,17 @@ class CodeIndex:
         about: dict[str, Any] = {"freshness": age, "lang_boost": boost, "lanes": candidate.lanes}
         if not is_fresh(self.root, row):
             return self._live(row, query, score, about)
-        fragments, first = self._passage(store, row, candidate.passage)
+        text = self.text_of(store, row.id)
+        if candidate.line:
+            fragments, first = store.fragments_at(row.id, candidate.line)
+        else:
+            fragments, first = self._passage(store, row, candidate.passage)
         if not fragments:
             return None
-        text = self.text_of(store, row.id)
         at = choose_fragment(fragments, text, query, self.lexicon)
         return make_hit(row, fragments[at], first + at, text, score, **about)
 
     def _passage(self, store: Store, row: FileRow, passage: int) -> tuple[list[Fragment], int]:
-        import json
-
         begins = json.loads(row.passages)
         if passage >= len(begins):
             return [], 0
@@ -343,12 +345,13 @@ def choose_fragment(fragments: Sequence[Fragment], text: str, query: Query, lexi
     """The fragment of a passage that holds most of the question, its own name counting twice."""
     if len(fragments) == 1:
         return 0
+    terms = query.terms
     best, at = (-1.0, 0), 0
     for place, fragment in enumerate(fragments):
-        counts = lexicon.count(text[fragment.start_char : fragment.end_char])
-        score = sum(w * (1 + 0.2 * min(counts[t], 5)) for t, w in query.terms.items() if t in counts)
+        held = text[fragment.start_char : fragment.end_char].lower()
+        score = sum([1.0 + 0.1 * min(held.count(word), 5) for word in query.begins if word in held])
         if fragment.name:
-            score += sum(query.terms.get(term, 0.0) for term in lexicon.count(fragment.name))
+            score += sum([terms.get(term, 0.0) for term in lexicon.split(fragment.name)])
             score += 5 * query.names.get(fragment.name, 0.0)
         rows = fragment.end_line - fragment.start_line
         if rows < 2:

@@ -160,15 +160,27 @@ def _cut_by_outline(rows: _Rows, outline: Outline, data: bytes) -> list[Fragment
     if not items or items[0][0] > 0:
         stop = items[0][0] if items else len(rows)
         pieces += _head(rows, 0, stop)
+    free = len(rows)  # where the last definition ended
     for place, (low, end, item) in enumerate(items):
-        stop = items[place + 1][0] if place + 1 < len(items) else len(rows)
-        # what follows a definition up to the next belongs to it, unless it only closes what is open
-        if end < stop and _CLOSING.fullmatch(rows.text, rows.starts[end], rows.ends[stop - 1]):
-            stop = end
+        following = items[place + 1][0] if place + 1 < len(items) else len(rows)
+        # What stands between two definitions leads in to the second, but for what closes the first.
+        if free < low:
+            low = _skip_closing(rows, free, low)
+        stop = min(end, following) if place + 1 < len(items) else len(rows)
+        if stop == len(rows) and _CLOSING.fullmatch(rows.text, rows.starts[min(end, stop - 1)]):
+            stop = max(low + 1, end)
+        free = stop
         low, stop = rows.shrink(low, stop)
         if low < stop:
             pieces += _cut_item(rows, low, stop, item, outline, data, kinds)
     return pieces
+
+
+def _skip_closing(rows: _Rows, low: int, high: int) -> int:
+    """The first row that does more than close what is open."""
+    while low < high and _CLOSING.fullmatch(rows.get(low)):
+        low += 1
+    return low
 
 
 def _items(rows: _Rows, outline: Outline, data: bytes) -> list[tuple[int, int, Symbol | Statement]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import Final
 
 from tether.index.terms import WORD, Lexicon
@@ -44,6 +45,7 @@ class Query:
     wants_tests: bool
     is_symbol: bool  # the whole question is one name
     is_report: bool
+    begins: tuple[str, ...]  # how the question's words begin, in lower case
 
 
 def read_query(text: str, lexicon: Lexicon) -> Query:
@@ -66,7 +68,13 @@ def read_query(text: str, lexicon: Lexicon) -> Query:
         bool(_TESTS.search(text)) and not is_report,
         is_symbol,
         is_report,
+        _begins(terms),
     )
+
+
+def _begins(terms: Iterable[str]) -> tuple[str, ...]:
+    """A stem is how a word begins, but for the `i` that stands for a `y`."""
+    return tuple({term.removesuffix("i") or term: None for term in terms})[:60]
 
 
 def _names(text: str, words: list[str], is_symbol: bool, is_report: bool) -> dict[str, float]:

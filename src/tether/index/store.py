@@ -124,6 +124,9 @@ class Store:
         self._segments: dict[int, Segment] = {}
         self._dead: frozenset[int] = frozenset()
         self._seen = -1
+        self._total = -1
+        self._rows: dict[int, FileRow] = {}
+        self.stems: dict[int, tuple[str, ...]] = {}  # what the ranking remembers of each file's name
 
     def _prepare(self, create: bool) -> None:
         db = self.db
@@ -169,6 +172,9 @@ class Store:
             else:
                 raise DamagedIndexError(f"`{self.folder}` misses a segment")
             self._seen = version
+            self._rows.clear()
+            self.stems.clear()
+            self._total = -1
         return list(self._segments.values()), self._dead
 
     def forget(self) -> None:
@@ -194,18 +200,24 @@ class Store:
 
     def total_files(self) -> int:
         """How many files are indexed."""
-        found: int = self.db.execute("SELECT count(*) FROM file").fetchone()[0]
-        return found
+        if self._total < 0 or self._seen < 0:
+            self._total = self.db.execute("SELECT count(*) FROM file").fetchone()[0]
+        return self._total
 
     def files(self, ids: Iterable[int]) -> dict[int, FileRow]:
         """Indexed files by id; those gone meanwhile are missing."""
-        wanted = list(ids)
-        found = {}
+        found: dict[int, FileRow] = {}
+        wanted = []
+        for number in ids:
+            if number in self._rows:
+                found[number] = self._rows[number]
+            else:
+                wanted.append(number)
         for at in range(0, len(wanted), 500):
             part = wanted[at : at + 500]
             marks = ",".join("?" * len(part))
             for row in self.db.execute(f"SELECT {FILE_FIELDS} FROM file WHERE id IN ({marks})", part):  # noqa: S608
-                found[row[0]] = FileRow(*row)
+                found[row[0]] = self._rows[row[0]] = FileRow(*row)
         return found
 
     def file(self, path: str) -> FileRow | None:
@@ -232,6 +244,14 @@ class Store:
                 (file, first, last),
             )
         ]
+
+    def fragments_at(self, file: int, line: int) -> tuple[list[Fragment], int]:
+        """The fragment of a file that holds a line, and its ordinal."""
+        row = self.db.execute(
+            "SELECT ord FROM fragment WHERE file = ? AND start_line <= ? AND end_line >= ? ORDER BY ord DESC",
+            (file, line, line),
+        ).fetchone()
+        return (self.fragments(file, row[0], row[0] + 1), row[0]) if row else ([], 0)
 
     def read_meta(self, key: str, default: str = "") -> str:
         row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
@@ -316,6 +336,7 @@ class Store:
     def touch(self, path: str, size: int, mtime_ns: int) -> None:
         """A file was touched but not changed."""
         self.db.execute("UPDATE file SET size = ?, mtime_ns = ? WHERE path = ?", (size, mtime_ns, path))
+        self.forget()
 
     def merge(self) -> int:
         """Make one segment of many small ones; how many were merged."""
