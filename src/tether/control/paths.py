@@ -6,29 +6,30 @@ import re
 
 from tether.control.expansion import ANY, SOME
 
-HARMLESS = re.compile(r"/dev/(null|stdout|stderr|stdin|tty|zero|full|u?random|fd/\d+)|-|/proc/self/fd/[012]")
-TEMPORARY = re.compile(r"/(?:private/)?(?:var/)?tmp(?:/.*)?|/dev/shm/.+")
-SYSTEM = re.compile(
-    r"/(?:etc|usr|bin|sbin|lib|lib32|lib64|boot|sys|proc|var|root|opt|srv|run|dev|System|Library|Applications)(?:/|$)"
+# Patterns stay text: `re` compiles one when a path first needs it, which most commands never do.
+HARMLESS = r"/dev/(null|stdout|stderr|stdin|tty|zero|full|u?random|fd/\d+)|-|/proc/self/fd/[012]"
+TEMPORARY = r"/(?:private/)?(?:var/)?tmp(?:/.*)?|/dev/shm/.+"
+SYSTEM = (
+    r"/(?:etc|usr|bin|sbin|lib|lib32|lib64|boot|sys|proc|var|root|opt|srv|run|dev|System|Library"
+    r"|Applications)(?:/|$)"
 )
-PERSONAL = re.compile(
+PERSONAL = (
     r"(?:~[\w-]*|/home/[^/]+|/Users/[^/]+|/root)/\.(?:ssh|aws|gnupg|kube|docker|config|gitconfig|bash\w*|zsh\w*|profile|"
     r"zprofile|inputrc|netrc|npmrc|pypirc|cargo|local|claude|gemini|codex|vscode|cursor)(?:/|$)"
 )
-SECRETS = re.compile(
+SECRETS = (
     r"(?:~[\w-]*|/home/[^/]+|/Users/[^/]+|/root)/\.(?:ssh/(?!known_hosts|config|.*\.pub$)|aws/credentials|gnupg|netrc|"
     r"pypirc|npmrc|kube/config|docker/config\.json|git-credentials|pgpass|config/gcloud)|/etc/(?:g?shadow|sudoers)|"
     r"/proc/(?:\d+|self)/(?:environ|mem)"
 )
-OWN = re.compile(r"(?:^|/)(?:\.tether|\.orchestration)(?:/|$)|(?:^|/)tether(?:\.local)?\.toml$")
-AGENT = re.compile(r"(?:^|/)\.(?:claude|gemini|codex|cline|clinerules)(?:/|$)")
-GIT = re.compile(r"(?:^|/)\.git(?:/|$)")
-WHOLE = re.compile(r"/\*?|~/?\*?|\.|\./\*?|\*|\.\*|\.\.(?:/\*?)?|/[^/]+/?\*?|(?:/home|/Users)/[^/]+/?\*?")
+OWN = r"(?:^|/)(?:\.tether|\.orchestration)(?:/|$)|(?:^|/)tether(?:\.local)?\.toml$"
+AGENT = r"(?:^|/)\.(?:claude|gemini|codex|cline|clinerules)(?:/|$)"
+GIT = r"(?:^|/)\.git(?:/|$)"
 
 
 def join(folder: str, path: str) -> str:
     """A path as seen from a folder, without `.` and inner `..`; unknown folders make unknown paths."""
-    if HARMLESS.fullmatch(path) or path.startswith(ANY):
+    if re.fullmatch(HARMLESS, path) or path.startswith(ANY):
         return path
     pieces: list[str] = []
     whole = path if not folder or path.startswith(("/", "~")) else f"{folder.rstrip('/')}/{path}"
@@ -52,11 +53,11 @@ def is_certain(path: str) -> bool:
 def judge_write(path: str) -> tuple[str, str, str]:
     """The level, rule and reason of writing to a path: R harmless, S inside the project, U, D."""
     shown = show(path)
-    if HARMLESS.fullmatch(path):
+    if re.fullmatch(HARMLESS, path):
         return "R", "risk.path.null", ""
     if re.match(r"/dev/(?:tcp|udp)/", path):
         return "U", "risk.path.socket", f"writes to the network through `{shown}`"
-    if TEMPORARY.fullmatch(path) and ".." not in path:
+    if re.fullmatch(TEMPORARY, path) and ".." not in path:
         return (
             ("U", "risk.path.unknown", f"cannot tell which file `{shown}` is")
             if ANY in path
@@ -64,13 +65,13 @@ def judge_write(path: str) -> tuple[str, str, str]:
         )
     if path.startswith("/dev/"):
         return "D", "risk.path.device", f"writes to the device `{shown}`"
-    if path == "/" or SYSTEM.match(path):
+    if path == "/" or re.match(SYSTEM, path):
         return "D", "risk.path.system", f"writes to the system's own file `{shown}`"
-    if PERSONAL.match(path):
+    if re.match(PERSONAL, path):
         return "D", "risk.path.personal", f"writes to personal settings, `{shown}`"
-    if GIT.search(path):
+    if re.search(GIT, path):
         return "D", "risk.path.git", f"writes inside git's own folder, `{shown}`"
-    if OWN.search(path) or AGENT.search(path):
+    if re.search(OWN, path) or re.search(AGENT, path):
         return "U", "risk.path.governing", f"writes to a file that governs the agent, `{shown}`"
     if ANY in path or path.startswith(SOME):
         return "U", "risk.path.unknown", f"cannot tell which file `{shown}` is"

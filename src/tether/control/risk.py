@@ -115,7 +115,7 @@ class Scan:
     def read(self, *paths: str) -> None:
         for path in paths:
             path = join(self.folder, path)
-            if SECRETS.match(path):
+            if re.match(SECRETS, path):
                 self.note("U", "risk.path.secret", f"reads credentials, `{show(path)}`")
             if is_certain(path) and path != "-":
                 self.reads[path] = None
@@ -128,7 +128,7 @@ class Scan:
             if RANK[found] < RANK[level] and found != "R":
                 found = level
             self.note(found, rule, reason)
-            if is_certain(path) and not HARMLESS.fullmatch(path):
+            if is_certain(path) and not re.fullmatch(HARMLESS, path):
                 self.writes[path] = None
 
     def reach(self, *urls: str) -> None:
@@ -408,7 +408,7 @@ class Scan:
             ):
                 continue
             elif truncates and op in (">", ">|", "&>"):
-                if HARMLESS.fullmatch(target):
+                if re.fullmatch(HARMLESS, target):
                     self.note("R", "risk.path.null")
                 else:
                     self.write(target)
