@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from docs import coverage
 from docs.generate import PAGES
 
 from tether.cli.frame import GROUPS, commands, load, parser_of
@@ -81,3 +82,16 @@ def test_spec_coverage_names_only_files_and_tests_that_exist():
             assert not test or f"def {test}" in (ROOT / file).read_text(), f"no test `{name}`"
         if not cells[2] or cells[2] == "—":
             assert cells[3] == "—", f"a test without a module: {row}"
+
+
+def test_the_summary_of_the_coverage_is_what_its_rows_add_up_to():
+    text = coverage.PAGE.read_text()
+    assert coverage.stated(text) == coverage.summary(text), "run `python -m docs.coverage --write`"
+    for requirement, seed, module, test in coverage.rows(text):
+        assert (module == "—") == (test == "—"), f"built means a module and a test: {seed}: {requirement}"
+
+
+def test_every_decision_is_listed_and_numbered_in_order():
+    listed = re.findall(r"\]\((\d{4}-[a-z0-9-]+\.md)\)", (ROOT / "docs/decisions/README.md").read_text())
+    assert listed == sorted(p.name for p in (ROOT / "docs/decisions").glob("0*.md"))
+    assert [int(name[:4]) for name in listed] == list(range(1, len(listed) + 1))
