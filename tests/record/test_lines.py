@@ -1,4 +1,5 @@
 import itertools
+import multiprocessing
 import os
 
 import pytest
@@ -6,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tether.record.contents import Contents
+from tether.record.journal import Journal
 from tether.record.lines import HUMAN, UNKNOWN, Lines, carry, compress, expand, reach
 from tether.types import Change
 
@@ -177,6 +179,69 @@ def test_any_path_has_a_map(diary):
         diary.changes.clear()
         diary.add(path, None, "1\n")
         assert diary.owners(path) == ["ai:r1"]
+
+
+def test_former_names_that_explain_nothing_are_tried_once(diary):
+    diary.add("b", "old\n", "old\nnew\n")
+    asked = []
+
+    def history(path, after):
+        asked.append((path, after))
+        return diary.history(path, after)
+
+    for _ in range(2):
+        diary.lines.advance("b", history, diary.contents, lambda path: ["a"])
+    assert asked == [("b", 0), ("a", 0), ("b", 1)]
+
+
+def _advance(folder, count):
+    diary = Diary(folder)
+    for n in range(count):
+        diary.add(
+            "a",
+            None if not n else "".join(f"{k}\n" for k in range(n)),
+            "".join(f"{k}\n" for k in range(n + 1)),
+        )
+        diary.owners("a")
+
+
+def test_many_processes_advance_one_map_to_the_same_end(tmp_path, diary):
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_advance, args=(tmp_path, 12)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    for n in range(12):
+        diary.add(
+            "a",
+            None if not n else "".join(f"{k}\n" for k in range(n)),
+            "".join(f"{k}\n" for k in range(n + 1)),
+        )
+    assert diary.owners("a") == [f"ai:r{n + 1}" for n in range(12)]
+
+
+def test_the_journal_is_such_a_history(tmp_path, diary):
+    journal = Journal.open(str(tmp_path / "journal.db"), create_id="11111111-1111-4111-8111-111111111111")
+
+    def settle(path, before, after, moved_from="", record=""):
+        change = {"path": path, "before": diary.put(before), "after": diary.put(after), "record": record}
+        if moved_from:
+            change["moved_from"] = moved_from
+        journal.append("settled", {"tree": "t", "changes": [change]})
+
+    settle("a", None, "1\n2\n", record="r1")
+    settle("b", "1\n2\n", "1\n2\n3\n", moved_from="a", record="r2")
+    settle("a", None, "new\n", record="r3")
+
+    def history(path, after):
+        return [Change(**change) for change in journal.touches("t", path, after)]
+
+    states = {path: diary.lines.advance(path, history, diary.contents) for path in "ab"}
+    assert expand(states["b"].runs) == ["ai:r1", "ai:r1", "ai:r2"]
+    assert expand(states["a"].runs) == ["ai:r3"]
+    journal.close()
 
 
 def test_the_contents_still_needed_are_told(diary):

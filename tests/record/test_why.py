@@ -167,8 +167,22 @@ def test_a_line_that_is_not_there_is_refused(project):
     for line in (0, 2, -1):
         with pytest.raises(TetherError, match="has 1 lines"):
             project.local().ask("a.py", line)
-    with pytest.raises(TetherError, match="cannot read"):
+    with pytest.raises(TetherError, match="does not exist"):
         project.local().ask("b.py", 1)
+
+
+def test_a_path_may_be_spelt_otherwise_but_not_lead_outside(project, tmp_path):
+    identity = project.edit("lib/a.py", "x = 1\n")
+    os.symlink("lib", project.root / "link")
+    for path in ("./lib/a.py", "lib/../lib/a.py", str(project.root / "lib" / "a.py"), "link/a.py"):
+        answer = project.local().ask(path, 1)
+        assert (answer.path, answer.record) == ("lib/a.py", identity)
+    (tmp_path / "secret").write_text("x\n")
+    os.symlink(tmp_path / "secret", project.root / "leak")
+    os.mkfifo(project.root / "pipe")
+    for path in ("../secret", str(tmp_path / "secret"), "leak", "pipe"):
+        with pytest.raises(TetherError):
+            project.local().ask(path, 1)
 
 
 def test_lines_a_human_wrote_are_never_the_agents(project):
@@ -325,7 +339,7 @@ def test_a_staged_rename_is_followed_on_a_clone(project, tmp_path):
     assert who(why, "b.py") == expected
 
 
-@pytest.mark.parametrize("name", ['qu"ote.py', "back\\slash.py", "tab\t.py", "ü ö.py", ":(top)x.py", "-x.py"])
+@pytest.mark.parametrize("name", ['qu"ote.py', "ü ö.py", ":(top)x.py", "-x.py"])
 def test_odd_names_are_names(project, tmp_path, name):
     identity = project.edit(name, body("one"))
     project.commit()

@@ -72,6 +72,7 @@ class State:
         self.versions: dict[str, Runs] = {}
         self.certain = True  # False when contents are missing since the last version
         self.orphan = False  # began with a content nothing recorded explains
+        self.tried: set[str] = set()  # former names that did not explain it either
 
     @property
     def hash(self) -> str:
@@ -112,6 +113,7 @@ class State:
                 "seq": self.seq,
                 "certain": self.certain,
                 "orphan": self.orphan,
+                "tried": sorted(self.tried),
                 "owners": list(owners),
                 "versions": versions,
             },
@@ -129,6 +131,7 @@ class State:
             state.seq = int(found["seq"])
             state.certain = bool(found["certain"])
             state.orphan = bool(found["orphan"])
+            state.tried = {str(name) for name in found["tried"]}
             owners = [str(owner) for owner in found["owners"]]
             for sha, numbers in found["versions"]:
                 turns = zip(numbers[::2], numbers[1::2], strict=True)
@@ -162,11 +165,15 @@ class Lines:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = self._load(path)
-            if state.orphan and renamed is not None and any(True for _ in renamed(path)):
+            names = list(renamed(path)) if state.orphan and renamed is not None else []
+            again = not state.tried.issuperset(names)
+            if again:
                 state = State(path)
-            known, orphan = state.seq, state.orphan
+            known = state.seq
             self._replay(state, history, contents, renamed, None)
-            if (state.seq, state.orphan) != (known, orphan):
+            if again or state.seq != known:
+                if state.orphan and renamed is not None:
+                    state.tried.update(renamed(path))
                 self._save(state)
                 self._name(state)
         finally:

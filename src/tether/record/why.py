@@ -7,7 +7,6 @@ history. Both go by content, so rebase, squash and amend do not matter.
 
 from __future__ import annotations
 
-import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +16,7 @@ from tether.record.lines import HUMAN, UNKNOWN, State, expand, reach
 from tether.record.patience import split
 from tether.record.trace import clean, own
 from tether.source.git import trace_renames
+from tether.source.root import Root
 from tether.types import noun
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Why:
 
     def ask(self, path: str, line: int) -> Answer:
         """The answer for one line, counted from 1."""
-        data = self._read(path)
+        path, data = self._read(path)
         count = len(split(data))
         if not 1 <= line <= count:
             raise TetherError("BAD_ARGUMENTS", f"`{path}` has {count} lines; `{line}` is not one of them")
@@ -94,7 +94,7 @@ class Why:
 
     def ask_file(self, path: str) -> list[Answer]:
         """The answers for every line of a file."""
-        data = self._read(path)
+        path, data = self._read(path)
         return self._answer(path, data, range(len(split(data))))
 
     def _answer(self, path: str, data: bytes, wanted: Collection[int]) -> list[Answer]:
@@ -194,12 +194,11 @@ class Why:
             note=verdict.note,
         )
 
-    def _read(self, path: str) -> bytes:
-        try:
-            with open(os.path.join(self.root, path), "rb") as file:
-                return file.read(_LIMIT)
-        except OSError as error:
-            raise TetherError("NOT_FOUND", f"cannot read `{path}`: {error.strerror}") from error
+    def _read(self, path: str) -> tuple[str, bytes]:
+        """Where a path leads inside the project, and what is there."""
+        with Root(self.root) as root:
+            data, spot = root.read(path, _LIMIT)
+        return spot.path, data
 
 
 class _WithDisk:
