@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from tether.source.pattern import lazy
 from tether.source.shelltree import Compound, Part, Script, Simple, Word
 from tether.source.shellwords import unescape_ansi
 from tether.types import noun
@@ -89,7 +90,7 @@ def expand_words(words: tuple[Word, ...], scope: Scope) -> list[Field]:
     return fields
 
 
-_ACTIVE = re.compile(r"[*?\[{]")
+_ACTIVE = lazy(r"[*?\[{]")
 
 
 def expand_word(word: Word, scope: Scope) -> list[Field]:

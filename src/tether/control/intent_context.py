@@ -7,9 +7,8 @@ A parent's constraints hold for its children too, so they are listed with the id
 
 from __future__ import annotations
 
-import re
-
 from tether.control.intents import is_id
+from tether.source.pattern import lazy
 from tether.types import fields, noun
 
 TYPE_CHECKING = False
@@ -24,7 +23,7 @@ MAX_RECENT = 50
 LONGEST = 1_000  # characters of one text, before anything else is shortened
 
 # What XML 1.0 cannot hold, not even escaped.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = lazy("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ESCAPES = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;", "\r": "&#13;"}
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from tether.errors import TetherError
+from tether.source.pattern import lazy
 from tether.types import Criterion, Intent, plain
 
 TYPE_CHECKING = False
@@ -21,7 +22,7 @@ LIVE = frozenset(("draft", "active", "paused"))  # may still write, now or later
 TEXT_FIELDS = ("id", "name", "status", "owner", "parent", "created", "updated")
 LIST_FIELDS = ("owned_scope", "constraints", "related")
 
-_ID = re.compile(r"[A-Z][A-Z0-9]*-[A-Za-z0-9_-]+", re.ASCII)
+_ID = lazy(r"[A-Z][A-Z0-9]*-[A-Za-z0-9_-]+", re.ASCII)
 
 
 def is_id(text: str) -> bool:

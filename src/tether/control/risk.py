@@ -20,6 +20,7 @@ from tether.control.expansion import (
     is_tame,
 )
 from tether.control.paths import HARMLESS, SECRETS, is_certain, join, judge_write, show
+from tether.source.pattern import lazy
 from tether.source.shell import parse
 from tether.source.shelltree import Compound, Pipeline, Redirect, Script, Simple, Step, Word, scripts_of
 from tether.types import Risk
@@ -38,7 +39,7 @@ MAX_STAGES = 16  # of a pipeline whose output is worked out
 RANK = {"R": 0, "S": 1, "U": 2, "D": 3}
 LEVELS = {"R": "SAFE", "S": "SAFE", "U": "UNKNOWN", "D": "DESTRUCTIVE"}
 TRUSTED_FOLDERS = frozenset("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /opt/homebrew/bin".split())
-PROJECT_FOLDERS = re.compile(r"(?:^|/)(?:node_modules/\.bin|\.?v?env/bin|vendor/bin)$")
+PROJECT_FOLDERS = lazy(r"(?:^|/)(?:node_modules/\.bin|\.?v?env/bin|vendor/bin)$")
 # variables whose value is a command that some program runs
 RUN_BY_VARIABLE = frozenset(
     "PAGER GIT_PAGER MANPAGER EDITOR VISUAL GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH"

@@ -8,6 +8,7 @@ from hashlib import blake2b, sha1, sha256
 from tether import __version__
 from tether.errors import TetherError
 from tether.record.patience import compare, split, strip
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ FINGERPRINT: Final = 6  # bytes
 EDGE: Final = b"\0" * FINGERPRINT  # stands before the first and after the last line of a file
 _MODEL_LIMIT: Final = 250
 _CONTRIBUTORS: Final = frozenset({"human", "ai", "mixed", "unknown"})
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+"
+_URI: Final = lazy(r"[A-Za-z][A-Za-z0-9+.-]*:(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+"
                          r"(?:#(?:[A-Za-z0-9._~:/?@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)?\Z")  # fmt: skip
 _UNRESERVED: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _EXECUTABLE: Final = ("javascript:", "vbscript:", "data:")

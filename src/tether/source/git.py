@@ -14,13 +14,14 @@ from __future__ import annotations
 import os
 import re
 
+from tether.source.pattern import lazy
 from tether.types import noun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Final
 
-_REVISION: Final = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
+_REVISION: Final = lazy(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _LINKS: Final = 5  # symbolic references followed, as git does
 _SMALL: Final = 4096
 _PACKED: Final = 64 << 20

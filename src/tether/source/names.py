@@ -6,6 +6,8 @@ import functools
 import os
 import re
 
+from tether.source.pattern import lazy
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,14 +17,14 @@ GUARDED = (".git", ".tether", ".orchestration", "tether.toml", "tether.local.tom
 
 NAME_BYTES = 255
 
-_CONTROL = re.compile("[\x01-\x1f\x7f-\x9f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_CONTROL = lazy("[\x01-\x1f\x7f-\x9f]")
+_SURROGATE = lazy("[\ud800-\udfff]")
 # CON.txt is as much a device as CON; superscript digits count as digits on Windows.
-_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
-_DRIVE = re.compile(r"[A-Za-z]:")
-_SHORT = re.compile(r"([^~]{1,6})~[0-9]+(\..{0,3})?")
+_DEVICE = lazy(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
+_DRIVE = lazy(r"[A-Za-z]:")
+_SHORT = lazy(r"([^~]{1,6})~[0-9]+(\..{0,3})?")
 # Default-ignorable characters that are not of category Cf: fillers, joiners, variation selectors.
-_INVISIBLE = re.compile(
+_INVISIBLE = lazy(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 # Letters of other alphabets drawn like Latin ones; enough of them to spell the protected names.

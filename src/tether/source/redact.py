@@ -5,10 +5,9 @@ HOOK PATH. Text without a trigger costs a few substring searches. Every step is 
 
 from __future__ import annotations
 
-import re
-
 from tether.source.detect import detect
 from tether.source.likely import is_placeholder, is_secret_name
+from tether.source.pattern import lazy
 from tether.types import noun
 
 TYPE_CHECKING = False
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 MARK = "[REDACTED:"
-_MARK = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}\]")
+_MARK = lazy(r"\[REDACTED:[a-z0-9-]{1,40}\]")
 _FILLER = "\x00"  # stands for what is already found while the rest is scanned: no rule accepts it
 _BREAKS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
-_BREAK = re.compile(f"\r\n|[{_BREAKS}]")
+_BREAK = lazy(f"\r\n|[{_BREAKS}]")
 _MAX_DEPTH = 200
 
 

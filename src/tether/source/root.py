@@ -14,6 +14,7 @@ from hashlib import sha256
 
 from tether.errors import TetherError
 from tether.source import names
+from tether.source.pattern import lazy
 from tether.types import Spot
 
 TYPE_CHECKING = False
@@ -44,7 +45,7 @@ _DIR = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: a FIFO put in a file's place must not make us wait for its writer.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _NOT_A_DIR = (errno.ENOTDIR, errno.ELOOP, errno.EMLINK)
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_URL = lazy(r"[A-Za-z][A-Za-z0-9+.-]+://")
 
 
 class _PathError(Exception):

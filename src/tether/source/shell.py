@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import re
 
+from tether.source.pattern import lazy
 from tether.source.shelltree import Assignment, Compound, Part, Pipeline, Redirect, Script, Simple, Step, Word
 from tether.source.shellwords import MAX_DEPTH, PLAIN, BrokenError, Words
 
 MAX_LENGTH = 64 * 1024
-_BLANK = re.compile(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
-_BLANK_IN_WORD = re.compile(r"(?:[ \t]|\\\n)*")
-_REDIRECT = re.compile(r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>&|>\||>)")
-_RESERVED = re.compile(r"(!|\{|\}|\[\[|[a-z]+)(?=[ \t\n;&|()<>]|\\\n|$)")
-_FUNCTION = re.compile(r"([^\s'\"$`|&;<>()\\{}]+)[ \t]*\([ \t]*\)")
-_ASSIGN = re.compile(r"([A-Za-z_]\w*)(\+?=)")
-_SUBSCRIPT = re.compile(r"([A-Za-z_]\w*)\[([^\]\s'\"$`|&;<>()]*)\](\+?=)")
+_BLANK = lazy(r"(?:[ \t]|\\\n)*(?:#[^\n]*)?")
+_BLANK_IN_WORD = lazy(r"(?:[ \t]|\\\n)*")
+_REDIRECT = lazy(r"(\d+|\{[A-Za-z_]\w*\})?(<<<|<<-|<<|<>|<&|<|&>>|&>|>>|>&|>\||>)")
+_RESERVED = lazy(r"(!|\{|\}|\[\[|[a-z]+)(?=[ \t\n;&|()<>]|\\\n|$)")
+_FUNCTION = lazy(r"([^\s'\"$`|&;<>()\\{}]+)[ \t]*\([ \t]*\)")
+_ASSIGN = lazy(r"([A-Za-z_]\w*)(\+?=)")
+_SUBSCRIPT = lazy(r"([A-Za-z_]\w*)\[([^\]\s'\"$`|&;<>()]*)\](\+?=)")
 _STOPPERS = frozenset(("then", "do", "done", "fi", "elif", "else", "esac", "}"))
-_SIMPLE = re.compile(r"[A-Za-z0-9_./=:@%+,-]+(?: [A-Za-z0-9_./=:@%+,-]+)*")
+_SIMPLE = lazy(r"[A-Za-z0-9_./=:@%+,-]+(?: [A-Za-z0-9_./=:@%+,-]+)*")
 _READERS = {
     "if": "if",
     "while": "loop",
@@ -30,9 +31,9 @@ _READERS = {
     "function": "function",
     "coproc": "coproc",
 }
-_BRACKETS = re.compile(r"[ \t]*\([ \t]*\)")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_COPROC_NAME = re.compile(r"([A-Za-z_]\w*)[ \t]+(?=[{(]|while|for|if|case|until|select)")
+_BRACKETS = lazy(r"[ \t]*\([ \t]*\)")
+_IDENTIFIER = lazy(r"[A-Za-z_]\w*")
+_COPROC_NAME = lazy(r"([A-Za-z_]\w*)[ \t]+(?=[{(]|while|for|if|case|until|select)")
 
 
 def parse(text: str) -> Script:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from tether.source.pattern import lazy
 from tether.source.shelltree import Part, Script, Step, Word, scripts_of
 
 TYPE_CHECKING = False
@@ -11,12 +12,12 @@ if TYPE_CHECKING:
     from typing import NoReturn, Self
 
 MAX_DEPTH = 60  # of nested syntax; each level costs a handful of Python frames
-_NAME = re.compile(r"[A-Za-z_]\w*|\d|[@*#?$!_-]")
-_PARAMETER = re.compile(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!_-])(\[(?:[^\]$`'\"]*)\])?")
-PLAIN = re.compile(r"[^\s'\"$`\\|&;<>()]+")
-_PLAIN_QUOTED = re.compile(r"[^\"$`\\]+")
-_PLAIN_OPERAND = re.compile(r"[^'\"$`\\}]+")
-_PLAIN_HEREDOC = re.compile(r"[^$`\\]+")
+_NAME = lazy(r"[A-Za-z_]\w*|\d|[@*#?$!_-]")
+_PARAMETER = lazy(r"([!#]?)([A-Za-z_]\w*|\d+|[@*#?$!_-])(\[(?:[^\]$`'\"]*)\])?")
+PLAIN = lazy(r"[^\s'\"$`\\|&;<>()]+")
+_PLAIN_QUOTED = lazy(r"[^\"$`\\]+")
+_PLAIN_OPERAND = lazy(r"[^'\"$`\\}]+")
+_PLAIN_HEREDOC = lazy(r"[^$`\\]+")
 _BACKSLASHES = {
     "a": "\a",
     "b": "\b",
@@ -28,9 +29,9 @@ _BACKSLASHES = {
     "t": "\t",
     "v": "\v",
 }
-_ANSI = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.S)
-_OPERATOR = re.compile(r":[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@[A-Za-z]|[-=?+:]|\[")
-_ANSI_QUOTED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.S)
+_ANSI = lazy(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,3}|c.|.)", re.S)
+_OPERATOR = lazy(r":[-=?+]|##?|%%?|//?[#%]?|\^\^?|,,?|@[A-Za-z]|[-=?+:]|\[")
+_ANSI_QUOTED = lazy(r"\$'((?:[^'\\]|\\.)*)'", re.S)
 
 
 class BrokenError(Exception):

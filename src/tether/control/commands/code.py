@@ -9,13 +9,14 @@ from tether.control.commands import governed, options
 from tether.control.commands.shells import judge_unseen
 from tether.control.expansion import ANY, SOME
 from tether.control.paths import show
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tether.control.commands.readers import Rules
     from tether.control.risk import Feed, Scan
 
-DESTROYS = re.compile(
+DESTROYS = lazy(
     r"\b(?:rmtree|removedirs|remove_tree|rm_rf|rm_r|rmdirSync|rmSync|unlinkSync|truncateSync|unlink|rimraf|remove_dir_all"
     r"|remove_file|deleteRecursively|deleteIfExists|delete_all|destroy_all|drop_all|drop_database|dropDatabase|send2trash"
     r"|emptyDirSync|deltree|DeleteFile|RemoveDirectory)\b"
@@ -26,17 +27,17 @@ DESTROYS = re.compile(
     r"|getattr\s*\(\s*\w+\s*,\s*['\"](?:remove|unlink|rmtree|rmdir|system|popen)"
     r"|\bdo\s+shell\s+script\s+\"\s*rm\b|\bdelete\s+(?:every|file|folder|item)\b"
 )
-RUNS = re.compile(
+RUNS = lazy(
     r"\b(?:system|popen\w*|subprocess|spawn\w*|exec\w*|execSync|shell_exec|passthru|proc_open|check_call|check_output"
     r"|child_process|Popen|run|call|getoutput|getstatusoutput|pty|fork|do shell script|IO\.popen|Open3|Runtime|ProcessBuilder"
     r"|qx|%x|shell|Deno\.Command|Bun\.\$|Bun\.spawn)\b|`|%x|\bqx\b"
 )
-HIDES = re.compile(
+HIDES = lazy(
     r"\b(?:eval|exec|compile|Function|instance_eval|loads|system|popen|Popen|run|call|check_output|check_call|spawn|execSync)\b[\s\S]*?(?:b64decode|fromhex|from_?base64|atob|unhexlify|decode64|unpack"
     r"|decompress|rot_?13|codecs\.decode|fromCharCode|chr\s*\(|bytes\s*\(\s*\[|urlopen|requests\.get|\[::-1\]|marshal|'base64'|\"base64\""
     r"|base64_decode|gzinflate|pack\s*\()"
 )
-STRINGS = re.compile(
+STRINGS = lazy(
     r"'((?:[^'\\\n]|\\.)*)'|\"((?:[^\"\\\n]|\\.)*)\"|`([^`]*)`|q[qxw]?\{([^}]*)\}|%x[({\[]([^)}\]]*)"
 )
 # modules that look, compute and print

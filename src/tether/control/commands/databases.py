@@ -8,23 +8,24 @@ import re
 from tether.control.commands import options
 from tether.control.commands.shells import judge_unseen
 from tether.control.expansion import ANY
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tether.control.commands.readers import Rules
     from tether.control.risk import Feed, Scan
 
-DESTROYS = re.compile(
+DESTROYS = lazy(
     r"(?is)\b(?:drop\s+(?:table|database|schema|index|view|user|role|column|function|trigger|type|sequence|extension|keyspace"
     r"|materialized)|truncate\b|delete\s+from|alter\s+table\s+\S+\s+drop|vacuum\s+full|reset\s+master|purge\s+binary|shutdown\b"
     r"|revoke\b|detach\s+delete|pg_terminate_backend|update\s+\S+\s+set\s+(?!.*\bwhere\b))"
 )
-READS = re.compile(
+READS = lazy(
     r"(?is)\s*(?:select\b(?!.*\binto\b)|show\b|describe\b|desc\b|explain\b(?!\s+analyze)|pragma\s+\w+(?:\([^)]*\))?\s*$|with\b(?!.*\b(?:insert|update|delete)\b)"
     r"|\\d\S*|\\l\S*|\\c\S*|\\timing|\\x|\\conninfo|\\du|\\df|\\q|\.tables|\.schema|\.indexes|\.databases|\.dbinfo|\.headers|\.mode|\.quit"
     r"|\.width|values\b|use\b|status\b|ping\b)"
 )
-RUNS = re.compile(
+RUNS = lazy(
     r"(?is)\\!|(?:^|\n)\s*\.(?:shell|system|import|output|once|save|restore|load)\b|copy\b.*\bprogram\b|into\s+(?:out|dump)file|\bsystem\s+\S|load_file|pg_read_file|\\o\s|\\copy|load_extension|writefile|xp_cmdshell"
 )
 

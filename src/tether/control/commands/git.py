@@ -8,6 +8,7 @@ import re
 from tether.control.commands import options
 from tether.control.expansion import ANY
 from tether.control.paths import show
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 GLOBAL = "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source"
 # settings whose value git runs, or that make it run something
-RUNS = re.compile(
+RUNS = lazy(
     r"(?i)alias\..*|core\.(?:pager|editor|sshcommand|fsmonitor|hookspath|askpass|gitproxy|alternaterefscommand)|pager\..*"
     r"|diff\.external|diff\..*\.(?:command|textconv)|merge\..*\.driver|filter\..*|credential\..*|sequence\.editor|gpg\..*"
     r"|difftool\..*|mergetool\..*|uploadpack\..*|receive\..*|remote\..*\.(?:uploadpack|receivepack|proxy)|protocol\..*"
@@ -117,7 +118,7 @@ RULES: Rules = (
     ("U", "clone", "clone", "copies a repository from another machine"),
 )
 # fmt: on
-SCRIPTED = re.compile(r"(?:^|[\s=])ext::")
+SCRIPTED = lazy(r"(?:^|[\s=])ext::")
 
 
 def judge_git(scan: Scan, name: str, args: list[str], feed: Feed) -> None:

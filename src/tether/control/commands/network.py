@@ -8,13 +8,14 @@ import re
 from tether.control.commands import options
 from tether.control.expansion import ANY, SOME
 from tether.control.paths import show
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tether.control.commands.readers import Rules
     from tether.control.risk import Feed, Scan
 
-LOCAL = re.compile(r"(?:https?://)?(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)(?=[:/?]|$)", re.I)
+LOCAL = lazy(r"(?:https?://)?(?:localhost|127(?:\.\d+){3}|\[::1\]|0\.0\.0\.0)(?=[:/?]|$)", re.I)
 
 
 def judge_curl(scan: Scan, name: str, args: list[str], feed: Feed) -> None:

@@ -11,6 +11,7 @@ from tether.control.commands.readers import SAFE_TOOLS
 from tether.control.commands.wrappers import tail
 from tether.control.expansion import ANY, Field
 from tether.control.paths import show
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
     from tether.control.risk import Feed, Scan
 
 # names of tasks that test, check or build, as projects call them
-TASK = re.compile(
+TASK = lazy(
     r"(?:all|tests?|unit|unittests?|integration|e2e|spec|checks?|lint|lints|linter|build|builds|compile|types?|typecheck"
     r"|type-check|tsc|typing|mypy|ruff|format|fmt|prettier|eslint|stylelint|coverage|cov|verify|validate|vet|bench|benchmark"
     r"|docs?|help|ci|style|analyze|analyse|debug|quality|pretest|posttest|bundle|transpile|codegen|proto|storybook|assemble"
     r"|pytest|jest|vitest|mocha|clippy|doctest|smoke|snapshot|examples?|doc|html|qa|pre-commit|precommit|typescript)"
     r"(?:[-:_./][\w:./-]*)?"
 )
-UNSAFE_TASK = re.compile(
+UNSAFE_TASK = lazy(
     r"(?i)deploy|publish|release|push|clean|reset|drop|delete|destroy|migrat|prod|install|purge|nuke|wipe|remove|upload|seed|prune|rm\b"
 )
 # project tools that judges of this table know, beside those that are always safe

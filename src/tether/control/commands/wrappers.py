@@ -6,13 +6,14 @@ import re
 
 from tether.control.commands import options
 from tether.control.expansion import ANY, SOME, Field
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tether.control.commands.readers import Rules
     from tether.control.risk import Feed, Scan
 
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+ASSIGNMENT = lazy(r"[A-Za-z_]\w*=")
 PRIVILEGE = "U"
 
 # name → (options with a value, operands before the command, level of the wrapping itself)
