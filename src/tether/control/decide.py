@@ -1,15 +1,15 @@
 """One pure decision: facts, call and effects in; allow, ask or deny out, with every reason as data.
 
 The gates run in one order, and the first that objects decides:
-halt → path → protected → self-governance → intents file → intent → scope → write permission → plan →
-risk → approval → lock → collision.
+halt → known effects → path → protected → self-governance → reads pass → intents file → intent → scope →
+write permission → plan → risk → approval → lock → collision.
 No matching rule, or a rule that raises: deny.
 """
 
 from __future__ import annotations
 
 from tether.control.protected import NAMES, PROTECTED
-from tether.control.scope import compile_scope
+from tether.control.scope import MAX_PATTERN, compile_scope
 from tether.errors import CODES, INTENT_HANDSHAKE
 from tether.types import Decision
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tether.control.facts import Facts
+    from tether.control.scope import Pattern
     from tether.types import Call, Effect, Intent, Spot
 
     Gate = Callable[["Case"], "Decision | None"]
@@ -25,12 +26,14 @@ if TYPE_CHECKING:
 CHANGING = ("write", "delete")
 _SECRETS = compile_scope(
     (
-        "**/.ssh/**", "**/.aws/**", "**/.azure/**", "**/.gnupg/**", "**/.kube/**", "**/.docker/config.json",
-        "**/.config/gh/**", "**/.config/gcloud/**", "**/.netrc", "**/.pgpass", "**/.npmrc", "**/.pypirc",
-        "**/.git-credentials", "**/.vault-token", "**/id_rsa*", "**/id_ed25519*", "/etc/shadow", "/etc/gshadow",
-        "/proc/*/environ", "/proc/*/mem",
+        "**/.ssh", "**/.aws", "**/.azure", "**/.gnupg", "**/.kube", "**/.docker/config.json",
+        "**/.config/gh", "**/.config/gcloud", "**/.netrc", "**/.pgpass", "**/.npmrc", "**/.pypirc",
+        "**/.git-credentials", "**/.vault-token", "**/id_rsa*", "**/id_ed25519*", "**/etc/shadow", "**/etc/gshadow",
+        "**/proc/**/environ", "**/proc/**/mem",
     )
 )  # fmt: skip
+_SPECIAL = frozenset("*?[]\\ !#")
+KINDS = frozenset(("read", "write", "delete", "run", "reach", "external"))
 ALWAYS = frozenset({"LOOP_HALTED", "SECURITY_VIOLATION", "POLICY_ERROR"})
 
 
@@ -63,8 +66,10 @@ def is_mutating(effects: Sequence[Effect]) -> bool:
 
 def decide(facts: Facts, call: Call, effects: Sequence[Effect]) -> Decision:
     """The verdict on one call. Never raises; whatever goes wrong denies."""
-    case = Case(facts, call, effects)
+    policy = ""
     try:
+        policy = facts.policy
+        case = Case(facts, call, effects)
         for gate in GATES:
             refusal = gate(case)
             if refusal is None:
@@ -74,31 +79,36 @@ def decide(facts: Facts, call: Call, effects: Sequence[Effect]) -> Decision:
             return _verdict(
                 case, "allow", "", "", (*case.passed, f"observe.would-{refusal.verdict}", *refusal.rules)
             )
-    except Exception as error:  # INVARIANT: a rule that raises denies
-        return _verdict(
-            case,
+        if not case.passed:
+            return _deny(case, "POLICY_ERROR", "no rule covers this call", "policy.no-rule")
+        return _verdict(case, "allow", "", "", tuple(case.passed))
+    except (
+        Exception
+    ) as error:  # INVARIANT: a rule that raises denies, and the answer needs nothing that may raise
+        return Decision(
             "deny",
             "POLICY_ERROR",
             f"a policy rule failed with {type(error).__name__}",
-            ("policy.error",),
+            *CODES["POLICY_ERROR"],
+            rules=("policy.error",),
+            policy=policy,
         )
-    if not case.passed:
-        return _verdict(case, "deny", "POLICY_ERROR", "no rule covers this call", ("policy.no-rule",))
-    return _verdict(case, "allow", "", "", tuple(case.passed))
 
 
 def signature(facts: Facts, call: Call, decision: Decision, effects: Sequence[Effect]) -> str:
     """What makes two refusals the same one, for the loop breaker; "" for those that pass by themselves."""
     if decision.code in ("LOOP_HALTED", "APPROVAL_EXPIRED", "COLLISION"):
         return ""
-    target = belief = ""
+    target = ""
     for effect in effects[:1]:
         target = effect.target.split(" ", 1)[0] if effect.kind == "run" else effect.target
-        if decision.code == "STALE_FILE":
-            # who has read the file again since is not going in circles
+    beliefs = []
+    if decision.code == "STALE_FILE":
+        # who has read any of the files again since is not going in circles
+        for effect in effects:
             spot = facts.spots.get(effect.target)
-            belief = effect.before or (facts.seen.get(spot.path, "") if spot else "")
-    return "|".join((decision.code, *decision.rules[:1], call.verb, target, belief))
+            beliefs.append(effect.before or (facts.seen.get(spot.path, "") if spot else ""))
+    return "|".join((decision.code, *decision.rules[:1], call.verb, target, *beliefs))
 
 
 # ── gates ────────────────────────────────────────────────────────────────────
@@ -110,16 +120,28 @@ def _halt(case: Case) -> Decision | None:
     return None
 
 
+def _known(case: Case) -> Decision | None:
+    # INVARIANT: what no rule speaks of is refused before any preset can wave it through
+    for effect in case.effects:
+        if effect.kind not in KINDS:
+            return _deny(
+                case, "POLICY_ERROR", f"effect `{_shown(effect.kind)}` has no rule", "policy.no-rule"
+            )
+    return None
+
+
 def _path(case: Case) -> Decision | None:
     for effect in case.effects:
         if effect.kind not in ("read", "write", "delete"):
             continue
         spot = case.facts.spots.get(effect.target)
         if spot is None:
-            return _deny(case, "SECURITY_VIOLATION", f"`{effect.target}` was not looked up", "path.unknown")
+            return _deny(
+                case, "SECURITY_VIOLATION", f"`{_shown(effect.target)}` was not looked up", "path.unknown"
+            )
         if spot.problem in ("outside", "home") and effect.command and effect.kind == "read":
             # commands read the system they run on; what they must not read is where secrets are kept
-            if _SECRETS.owns(effect.target.lstrip("~/")):
+            if _SECRETS.owns(_resolve(effect.target)):
                 return _deny(
                     case,
                     "SECURITY_VIOLATION",
@@ -147,19 +169,41 @@ def _path(case: Case) -> Decision | None:
 
 
 def _protected(case: Case) -> Decision | None:
-    extra = case.facts.protected
     for effect, spot in case.targets:
         path = spot.path if spot else effect.target
-        if not extra and NAMES.isdisjoint(path.split("/")):
-            continue
-        globs = (*PROTECTED, *extra)
-        if _covers(globs, path, effect, spot):
-            glob = compile_scope(globs).why(path) or compile_scope(globs).why(f"{path}/_")
-            why = PROTECTED.get(glob, "the project's configuration protects it")
-            return _deny(
-                case, "SECURITY_VIOLATION", f"`{path}` is protected from agents: {why}", f"protected:{glob}"
-            )
+        names = [] if path == "." else path.split("/")
+        # what a command names may be a directory, and change whatever lies in it
+        inside = effect.command and spot is not None and spot.kind in ("dir", "absent")
+        if names and NAMES.isdisjoint(names):
+            globs: Sequence[str] = case.facts.protected
+        else:
+            globs = (*PROTECTED, *case.facts.protected)
+        # INVARIANT: one glob cannot take back what another protects, so a negated one says nothing here
+        for pattern in compile_scope(globs).patterns if globs else ():
+            if pattern.negated or not (
+                (names and pattern.matches(names)) or (inside and _lies_in(pattern, names))
+            ):
+                continue
+            why = PROTECTED.get(pattern.text, "the project's configuration protects it")
+            if names and pattern.matches(names):
+                said = f"`{path}` is protected from agents: {why}"
+            else:
+                said = f"`{path}` may hold what is protected from agents ({pattern.text}); name the files themselves"
+            return _deny(case, "SECURITY_VIOLATION", said, f"protected:{pattern.text}")
     return None
+
+
+def _lies_in(pattern: Pattern, names: list[str]) -> bool:
+    """Whether a pattern goes on where a directory's path ends, and so may match what lies in it."""
+    if pattern.matches([*names, "_"], is_dir=True):
+        return True
+    for nth, chunk in enumerate(pattern.chunks):
+        # only the first run of names stands at the root; the others may begin anywhere
+        for start in range(len(names)) if nth else (0,):
+            rest = names[start:]
+            if len(rest) < len(chunk) and all(p.matches(n) for p, n in zip(chunk, rest, strict=False)):
+                return True
+    return False
 
 
 def _self_governance(case: Case) -> Decision | None:
@@ -206,7 +250,7 @@ def _intent(case: Case) -> Decision | None:
     if intent is None:
         return _deny(case, "INTENT_INVALID", f"intent `{facts.selected}` does not exist", "intent.unknown")
     step: Intent | None = intent
-    for _ in range(len(known)):
+    for _ in range(len(known) + 1):
         if step is None:
             return _deny(
                 case,
@@ -231,7 +275,7 @@ def _scope(case: Case) -> Decision | None:
         return _deny(case, "INTENT_REQUIRED", INTENT_HANDSHAKE, "intent.required")
     for effect, spot in case.targets:
         path = spot.path if spot else effect.target
-        if not _covers(intent.owned_scope, path, effect, spot):
+        if not _owns(intent.owned_scope, path, effect, spot):
             return _deny(
                 case,
                 "SCOPE_VIOLATION",
@@ -248,7 +292,9 @@ def _write_permission(case: Case) -> Decision | None:
     if case.facts.write_enabled:
         return None
     safe = all(
-        e.kind == "run" and e.risk and e.risk.level == "SAFE" for e in case.effects if e.kind != "read"
+        e.kind == "run" and e.risk and e.risk.level == "SAFE"
+        for e in case.effects
+        if e.kind not in ("read", "reach")
     )
     if safe and not case.targets:
         return None
@@ -301,8 +347,6 @@ def _risk(case: Case) -> Decision | None:
             asks.append((f"deletion of `{effect.target}`", ("risk.delete",)))
         elif effect.kind == "external":
             asks.append((f"external side effect `{_shown(effect.target)}`", ("risk.external",)))
-        elif effect.kind not in ("read", "write", "delete", "run", "reach"):
-            return _deny(case, "POLICY_ERROR", f"effect `{effect.kind}` has no rule", "policy.no-rule")
     if not asks:
         return None
     return _approval(case, asks)
@@ -384,6 +428,7 @@ def _collision(case: Case) -> Decision | None:
 
 GATES: tuple[Gate, ...] = (
     _halt,
+    _known,
     _path,
     _protected,
     _self_governance,
@@ -413,12 +458,29 @@ PATH_PROBLEMS: dict[str, str] = {
 }
 
 
-def _covers(globs: Sequence[str], path: str, effect: Effect, spot: Spot | None) -> bool:
-    """Whether the globs own a path; what a command names may be a directory, owned by what would lie in it."""
+def _owns(globs: Sequence[str], path: str, effect: Effect, spot: Spot | None) -> bool:
+    """Whether a scope owns a path; a directory that a command names, with all that may lie in it."""
     scope = compile_scope(globs)
-    if scope.owns(path):
+    owned = scope.owns(path)
+    if not effect.command or spot is None or spot.kind not in ("dir", "absent"):
+        return owned
+    if owned and (spot.kind == "absent" or not any(pattern.negated for pattern in scope.patterns)):
         return True
-    return effect.command and spot is not None and spot.kind in ("dir", "absent") and scope.owns(f"{path}/_")
+    from tether.control.containment import contains
+
+    below = "**" if path == "." else "/" + "".join("\\" + c if c in _SPECIAL else c for c in path) + "/**"
+    return len(below) <= MAX_PATTERN and contains(globs, (below,)).ok
+
+
+def _resolve(path: str) -> str:
+    """A path outside the project by its names alone: `~`, empty names, `.` and `..` taken out."""
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            names = names[:-1]
+        elif name not in ("", ".") and not (name.startswith("~") and not names):
+            names.append(name)
+    return "/".join(names)
 
 
 # ── answers ──────────────────────────────────────────────────────────────────

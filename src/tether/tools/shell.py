@@ -110,7 +110,7 @@ def prepare_command(
             answer["note"] = f"{ended.background} background processes were ended with the command"
         return answer
 
-    return Prepared(command_effects(line, risk, spot.path or given["cwd"]), run)
+    return Prepared(command_effects(line, risk, spot.path or given["cwd"], root.path), run)
 
 
 def _find_shell() -> str:

@@ -136,7 +136,10 @@ def _command(event: Event, project: Project) -> Use:
     # this very installation's command is Tether wherever it lies; any other file of that name is just a file
     risk = classify(given.replace(command_name() + " ", "tether "), project.config.risk.rules)
     return Use(
-        "run_command", {"command": given, "cwd": cwd}, command_effects(given, risk, cwd), command=given
+        "run_command",
+        {"command": given, "cwd": cwd},
+        command_effects(given, risk, cwd, project.root.path),
+        command=given,
     )
 
 
