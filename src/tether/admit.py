@@ -34,6 +34,7 @@ _BREAKS = str.maketrans("./_-", "    ")
 _PLAIN = frozenset(
     map(chr, (*range(0x2D), *range(0x3A, 0x41), *range(0x5B, 0x5F), 0x60, *range(0x7B, 0x100)))
 )
+_CARRIERS = frozenset("?#@=&;")  # what an address needs to carry a secret
 SHOWN = 400  # characters of an argument that the journal keeps
 
 
@@ -81,7 +82,7 @@ def admit(
     if recover(project, paths, session=call.agent.session):
         spots = look(project, effects)  # what was left open has been finished or undone: look again
     targets = [spots[e.target] for e in effects if e.kind in CHANGING]
-    digest = call_hash(call, effects, spots)
+    digest = call_hash(call, effects, spots, project.tree)
     gaps = _gaps(project, [s for s in targets if s.kind == "file" or s.kind == "absent"])
     writes = tuple(
         Write(
@@ -129,7 +130,7 @@ def admit(
         elif decision.verdict == "ask":
             approval = _ask(project, turn, call, decision, digest, facts, body)
         else:
-            body["signature"] = signature(facts, call, decision, effects)
+            body["signature"] = clean(signature(facts, call, decision, effects))
             turn.append("decided", body, run=run, call=call.id)
             _break_loop(turn, run, body["signature"], project.config.governance.loop_limit)
             if decision.code == "APPROVAL_EXPIRED" and facts.approval:
@@ -289,26 +290,27 @@ def look(project: Project, effects: Sequence[Effect]) -> dict[str, Spot]:
         if effect.kind in CHANGING and not effect.command:
             try:
                 data, spot = project.root.read(effect.target)
-                project.contents.put(data)
             except TetherError:
                 spot = project.root.look(effect.target)  # absent, or with the problem named
                 if spot.kind == "file" and not spot.problem:
                     spot = Spot(given=effect.target, problem="denied", detail="it cannot be read whole")
+            else:
+                project.contents.put(data)
         else:
             spot = project.root.look(effect.target, hash=False)
         spots[effect.target] = spot
     return spots
 
 
-def call_hash(call: Call, effects: Sequence[Effect], spots: dict[str, Spot]) -> str:
-    """What an approval is bound to: the arguments and the files' contents, not ids or times."""
+def call_hash(call: Call, effects: Sequence[Effect], spots: dict[str, Spot], tree: str) -> str:
+    """What an approval is bound to: the tree, the arguments and the files' contents, not ids or times."""
     parts = []
     for effect in effects:
         spot = spots.get(effect.target)
         parts.append(
             [effect.kind, spot.path if spot else effect.target, effect.cwd, spot.hash if spot else ""]
         )
-    return sha256(canonical([call.verb, call.args, parts]).encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(canonical([tree, call.verb, call.args, parts]).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # ── reconciling what was left open ───────────────────────────────────────────
@@ -320,7 +322,8 @@ def recover(
     """Settles calls whose process died or whose ticket ran out, where they touch these paths."""
     done = []
     for call_id, held in project.journal.facts("open").items():
-        if not every and not set(held["paths"]) & set(paths):
+        # INVARIANT: a call is finished or undone in the tree it was made for, never in another one
+        if held["tree"] != project.tree or not (every or set(held["paths"]) & set(paths)):
             continue
         if _abandoned(project, held, session):
             done.append(call_id)
@@ -518,7 +521,10 @@ def _vcs(project: Project) -> dict[str, str]:
 
 
 def _agent(agent: Agent) -> dict[str, str]:
-    return {k: v for k, v in plain(agent).items() if v}
+    told = {k: v for k, v in plain(agent).items() if v}
+    if not _CARRIERS.isdisjoint(agent.conversation):
+        told["conversation"] = clean(agent.conversation)
+    return told
 
 
 def _decision(decision: Decision) -> dict[str, Any]:

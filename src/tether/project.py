@@ -243,7 +243,10 @@ class Project:
         except BlockingIOError:
             return True
         else:
-            os.unlink(path)
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass  # another process found it dead at the same moment
             return False
         finally:
             os.close(fd)

@@ -7,6 +7,8 @@ import os
 import re
 import time
 
+from tether.errors import TetherError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -46,16 +48,22 @@ class Contents:
         packed = zlib.compress(data, 1)
         waiting = os.path.join(self.folder, "tmp")
         temporary = os.path.join(waiting, f"{os.getpid()}-{os.urandom(8).hex()}")
-        os.makedirs(waiting, mode=0o700, exist_ok=True)
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
-            with open(descriptor, "wb") as file:
-                file.write(packed)
-            os.replace(temporary, target)
-        except BaseException:
-            _remove(temporary)
-            raise
+            os.makedirs(waiting, mode=0o700, exist_ok=True)
+            os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                with open(descriptor, "wb") as file:
+                    file.write(packed)
+                os.replace(temporary, target)
+            except BaseException:
+                _remove(temporary)
+                raise
+        except OSError as error:
+            # bytes that cannot be kept cannot be given back, so the change they belong to must not be made
+            raise TetherError(
+                "JOURNAL_UNAVAILABLE", f"`{self.folder}` cannot be written: {error.strerror}"
+            ) from error
         return sha
 
     def get(self, sha: str) -> bytes | None:
