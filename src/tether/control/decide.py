@@ -296,7 +296,7 @@ def _write_permission(case: Case) -> Decision | None:
         for e in case.effects
         if e.kind not in ("read", "reach")
     )
-    if safe and not case.targets:
+    if safe:
         return None
     return _deny(case, "WRITE_DENIED", "writes are not enabled in this project", "write.disabled")
 
