@@ -392,7 +392,7 @@ def test_the_second_pack_counts_nothing_and_says_the_same(tether: Tether, tree: 
     kept = list((tmp_path / "cache/tether/pack").iterdir())
     assert len(kept) == 1
     assert tether("pack", str(tree), "--frozen")[0] == first
-    kept[0].write_text('{"version": 1, "rows": {"zz": 3}, "costs": []}')
+    kept[0].write_text('{"version": 2, "rows": {"zz": 3}, "costs": []}')
     assert tether("pack", str(tree), "--frozen")[0] == first
 
 

@@ -236,7 +236,7 @@ def test_a_form_feed_is_spelled_and_the_file_flagged() -> None:
 def test_the_checksum_is_of_the_original_and_the_md5_of_what_is_written() -> None:
     made = pack(
         [("a", "key=hunter2\n")],
-        settings=Settings(redact=lambda text: (text.replace("hunter2", "[gone]"), text.count("hunter2"))),
+        settings=Settings(redact=lambda text: [(4, 11, "[gone]")]),
     )
     file = parse(made.text).find(".//file")
     assert (file.get("checksum"), file.get("md5")) == (md5("key=hunter2\n"), md5("key=[gone]\n"))

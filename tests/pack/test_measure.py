@@ -40,3 +40,10 @@ def test_a_seam_never_lies_before_a_slash_or_another_newline() -> None:
 
 def test_an_estimate_is_a_quarter_of_the_bytes_rounded_up() -> None:
     assert [ESTIMATE.count(text) for text in ("", "a", "abcd", "abcde", "ééé")] == [0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("name", ["o200k", "cl100k"])
+@given(text=PIECES, digits=st.text("0123456789", max_size=9), more=PIECES)
+def test_a_text_costs_the_same_whatever_its_digits_are(name: str, text: str, digits: str, more: str) -> None:
+    count = exact(name).units
+    assert count(text + digits + more) == count(text + "0" * len(digits) + more)

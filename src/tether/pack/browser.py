@@ -18,7 +18,7 @@ from tether.pack.engine import pack
 from tether.pack.entry import Pack
 from tether.pack.formats import find_format
 from tether.pack.lenses import find_lens
-from tether.pack.redaction import take_out_secrets
+from tether.pack.redaction import find_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ContextEngine:
             raise TetherError("BAD_ARGUMENTS", "files must be a list of {path, content}")
         settings = self.config.settings
         if not self.config.sensitive:
-            settings = replace(settings, redact=take_out_secrets, redactor="tether")
+            settings = replace(settings, redact=find_secrets, redactor="tether")
         return pack(given, settings=settings)
 
     def serialize_files(self, files: Iterable[Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +14,14 @@ from tether.pack.escape import escape_path
 from tether.pack.formats import find_format
 from tether.pack.glob import matches_any
 from tether.pack.lens import PLAIN, Lens, Priority, admits, choose_mode, learn, rank
-from tether.pack.measure import ESTIMATE, Tokenizer, add_record
+from tether.pack.measure import ESTIMATE, Tokenizer, add_record, starts_at_seam
 from tether.pack.skeleton import Shaper
 from tether.pack.text import LARGEST, count_lines, hash_md5, is_binary, name_language
 from tether.pack.truncate import Cut, cut, cut_simple, cut_smart
 from tether.pack.zooming import zoom_file, zoom_symbol
 
 EPOCH = "1970-01-01T00:00:00Z"
+_DIGITS = str.maketrans("123456789", "000000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,6 @@ class Composer:
         self.format = find_format(settings.format)
         salt = hashlib.sha256(f"{settings.tokenizer.name}\0{settings.redactor}".encode()).digest()[:8]
         self.lexicon = Lexicon(settings.tokenizer, settings.redact, {} if memory is None else memory, salt)
-        self._tails: dict[str, int] = {}
 
     # ── choosing ──
 
@@ -130,7 +130,7 @@ class Composer:
         language = name_language(file.path)
         found = None
         if mode != "full":
-            found = self._cut(file.path, document.clean(self.lexicon), language, mode, limit, facts)
+            found = self._cut(file.path, document.clean, language, mode, limit, facts)
         if found is None:
             return self._full(file, document, priority, language, first)
         return self._shortened(file, facts, priority, language, found, first)
@@ -141,7 +141,7 @@ class Composer:
         """A shorter form for a budget; where a file has no structure, its most telling lines."""
         facts = document.facts
         language = name_language(file.path)
-        text = document.clean(self.lexicon)
+        text = document.clean
         found = self._cut(file.path, text, language, form, 0, facts)
         if found is None:
             command = self._zoom(file.path, facts).command
@@ -168,7 +168,7 @@ class Composer:
             body = ""
             data = document.data
         else:
-            text = document.clean(self.lexicon)
+            text = document.clean
             text = text if facts.ended else text + "\n"
             body, made = self.format.body(text)
             escaped += made
@@ -189,33 +189,50 @@ class Composer:
             ended=facts.ended,
         )
         head, tail = self.format.frame(entry, body or self._fence(document), first)
-        cost = self._cost(head, body, tail, units, facts.seam, lambda: document.clean(self.lexicon))
+        if units is None:
+            cost = add_record(self.settings.tokenizer, head, body, tail)
+        else:
+            cost = self._cost(document, head, tail)
         return Record(entry, head.encode(), data, tail.encode(), cost, facts.sha)
 
     def _fence(self, document: Document) -> str:
         # Only Markdown looks at the body to frame it.
-        return document.clean(self.lexicon) if self.format.name == "markdown" else ""
+        return document.clean if self.format.name == "markdown" else ""
 
-    def _cost(
-        self, head: str, body: str, tail: str, units: int | None, seam: bool, text: Callable[[], str]
-    ) -> int:
-        if units is None:
-            return add_record(self.settings.tokenizer, head, body, tail)
-        if seam or self.settings.tokenizer.per_token > 1:
-            return self.cost_of(head) + units + self.cost_of(tail)
-        whole = body or text()
-        whole = whole if whole.endswith("\n") else whole + "\n"
-        return add_record(self.settings.tokenizer, head, whole, tail, units)
+    def _cost(self, document: Document, head: str, tail: str) -> int:
+        """Units of a whole text in its frame, remembered by the hash of both."""
+        facts, tokenizer = document.facts, self.settings.tokenizer
+        if tokenizer.per_token > 1:
+            return tokenizer.units(head) + facts.units + tokenizer.units(tail)
+        key = hashlib.sha256(f"{head}{tail}{facts.md5}{facts.sha}".encode()).digest()[:16] + self.lexicon.salt
+        known = self.lexicon.memory.get(key)
+        if known is None:
+            if facts.seam:
+                cost = tokenizer.units(head) + facts.units + self.cost_of(tail)
+            else:
+                text = document.clean
+                cost = add_record(tokenizer, head, text if facts.ended else text + "\n", tail, facts.units)
+            self.lexicon.memory[key] = known = (cost,)
+        return int(known[0])  # type: ignore[call-overload, no-any-return]
 
     def cost_of(self, text: str) -> int:
-        """Units of a piece of markup, counted once."""
+        """Units of markup that starts and ends at seams, line by line, each counted once."""
         if self.settings.tokenizer.per_token > 1:
             return self.settings.tokenizer.units(text)
+        lines = [f"{line}\n" for line in text.split("\n")[:-1]]
+        if not text.endswith("\n") or not all(map(starts_at_seam, lines)):
+            return self.settings.tokenizer.units(text)
+        return sum(map(self._cost_line, lines))
+
+    def _cost_line(self, line: str) -> int:
+        # INVARIANT: both vocabularies hold every number of up to three digits and split longer ones into
+        # such, so a line costs the same whatever its digits are.
+        line = line.translate(_DIGITS)
         memory = self.lexicon.memory
-        key = hashlib.sha256(text.encode()).digest()[:16] + self.lexicon.salt
+        key = hashlib.sha256(line.encode()).digest()[:16] + self.lexicon.salt
         known = memory.get(key)
         if known is None:
-            known = memory[key] = (self.settings.tokenizer.units(text),)
+            known = memory[key] = (self.settings.tokenizer.units(line),)
         return int(known[0])  # type: ignore[call-overload, no-any-return]
 
     def _shortened(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,8 +11,9 @@ from tether.pack.escape import escape_surrogates
 from tether.pack.measure import Tokenizer, starts_at_seam
 from tether.pack.text import decode, hash_md5
 
-# text → (text without secrets, how many were taken out)
-Redactor = Callable[[str], "tuple[str, int]"]
+Cut = tuple[int, int, str]  # start, end, what stands there instead
+# text → the secrets in it, in order, none overlapping another
+Redactor = Callable[[str], Sequence[Cut]]
 
 _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
 
@@ -25,10 +26,15 @@ class Facts(NamedTuple):
     md5: str  # MD5 of the text after redaction
     units: int  # of the text after redaction, with a newline at its end
     lines: int
-    redacted: int
+    cuts: tuple[Cut, ...]  # the secrets taken out
     verbatim: bool  # the file's bytes can be written as they are, in XML too
     ended: bool  # the last line has its newline
     seam: bool  # the text starts a new token after any newline
+
+    @property
+    def redacted(self) -> int:
+        """How many secrets were taken out."""
+        return len(self.cuts)
 
 
 class Lexicon(NamedTuple):
@@ -62,6 +68,18 @@ def make_file(path: str, content: str | bytes, mtime: float = 0.0) -> File:
     return File(path, lambda: data, mtime, mtime, len(data), escaped)
 
 
+def take_out(text: str, cuts: Sequence[Cut]) -> str:
+    """The text with something else in the place of each cut."""
+    if not cuts:
+        return text
+    pieces = []
+    at = 0
+    for start, end, instead in cuts:
+        pieces += [text[at:start], instead]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
 class Document:
     """A loaded file. The text is decoded only when somebody asks for it."""
 
@@ -87,20 +105,20 @@ class Document:
             self._text = decode(self.data)
         return self._text
 
-    def clean(self, lexicon: Lexicon) -> str:
+    @property
+    def clean(self) -> str:
         """The text with its secrets taken out."""
         if self._clean is None:
-            unchanged = lexicon.redact is None or self.facts.redacted == 0
-            self._clean = self.text if unchanged else lexicon.redact(self.text)[0]  # type: ignore[misc]
+            self._clean = take_out(self.text, self.facts.cuts)
         return self._clean
 
     def _examine(self, lexicon: Lexicon) -> Facts:
         text = self.text
-        clean, redacted = lexicon.redact(text) if lexicon.redact else (text, 0)
-        self._clean = clean
+        cuts = tuple(lexicon.redact(text)) if lexicon.redact else ()
+        self._clean = clean = take_out(text, cuts)
         data = self.data
         checksum = hash_md5(text)
-        same = not redacted
+        same = not cuts
         ended = clean.endswith("\n")
         legal = (
             b"]]>" not in data
@@ -115,7 +133,7 @@ class Document:
             checksum if same else hash_md5(clean),
             lexicon.tokenizer.units(clean if ended else clean + "\n"),
             text.count("\n") + 1,
-            redacted,
+            cuts,
             verbatim,
             ended,
             starts_at_seam(clean),

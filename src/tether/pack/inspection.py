@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from tether.pack import sessions
-from tether.pack.redaction import take_out_secrets
+from tether.pack.redaction import find_secrets
 from tether.pack.selection import Query, Reader, select
 from tether.pack.store import Store, change
 from tether.pack.target import Target
@@ -36,7 +36,7 @@ def inspect(
             module,
             tests,
             find_tokenizer(tokenizer),
-            None if sensitive else take_out_secrets,
+            None if sensitive else find_secrets,
         )
         return zoom(files, target, detail)
     finally:

@@ -10,10 +10,10 @@ from typing import Any
 
 from tether.pack.document import Facts
 
-VERSION = 1
+VERSION = 2
 MOST = 400_000  # rows; beyond, only what this run used is kept
 
-_TYPES = (str, str, str, int, int, int, bool, bool, bool)
+_TYPES = (str, str, str, int, int, list, bool, bool, bool)
 
 
 class Recall(dict[bytes, tuple[Any, ...]]):
@@ -40,6 +40,7 @@ class Recall(dict[bytes, tuple[Any, ...]]):
                 return
             for key, row in rows.items():
                 if len(row) == len(_TYPES) and all(type(v) is t for v, t in zip(row, _TYPES, strict=True)):
+                    row[5] = tuple((int(a), int(b), str(c)) for a, b, c in row[5])
                     self[bytes.fromhex(key)] = tuple(row)
             for key, cost in costs.items():
                 if type(cost) is int:

@@ -1,11 +1,13 @@
-"""Secrets taken out of a text before anything else is done with it."""
+"""Secrets, found in a text before anything else is done with it."""
 
 from __future__ import annotations
 
 
-def take_out_secrets(text: str) -> tuple[str, int]:
-    """The text without its secrets, and how many there were; line numbers stay what they were."""
-    from tether.source.redact import redact
+def find_secrets(text: str) -> list[tuple[int, int, str]]:
+    """Where the secrets of a text stand, and what goes in their place; line numbers stay what they were."""
+    from tether.source.redact import find
 
-    found = redact(text)
-    return found.text, len(found.findings)
+    return [
+        (secret.start, secret.end, secret.label + "\n" * text.count("\n", secret.start, secret.end))
+        for secret in find(text)
+    ]

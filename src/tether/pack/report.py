@@ -131,7 +131,7 @@ def _settle(report: Report, composer: Composer, body: int) -> Report:
     """
     tail = composer.cost_of(composer.format.tail(report))
     while True:
-        head = composer.settings.tokenizer.units(composer.format.head(report))
+        head = composer.cost_of(composer.format.head(report))
         total = composer.settings.tokenizer.tokens(head + body + tail)
         if total <= report.utilized:
             return report

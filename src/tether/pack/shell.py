@@ -17,7 +17,7 @@ from tether.pack.lenses import find_lens
 from tether.pack.parts import write_parts
 from tether.pack.privacy import describe_origin
 from tether.pack.recall import Recall
-from tether.pack.redaction import take_out_secrets
+from tether.pack.redaction import find_secrets
 from tether.pack.report import Run
 from tether.pack.selection import Query, Reader, Selected, select
 from tether.pack.store import Store
@@ -118,7 +118,7 @@ def _tools(request: Request) -> dict[str, Any]:
 
     tools: dict[str, Any] = {"shape": shape_by_outline, "structure": "tree-sitter"}
     if not request.sensitive:
-        tools |= {"redact": take_out_secrets, "redactor": f"tether-{tether.__version__}"}
+        tools |= {"redact": find_secrets, "redactor": f"tether-{tether.__version__}"}
     return tools
 
 

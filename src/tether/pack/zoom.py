@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from tether.errors import TetherError
 from tether.pack.compose import Settings
-from tether.pack.document import File, Redactor
+from tether.pack.document import File, Redactor, take_out
 from tether.pack.entry import Entry, Zoom
 from tether.pack.escape import escape_path
 from tether.pack.lens import Priority
@@ -171,7 +171,8 @@ def _take(file: File, detail: Detail, start: int, end: int, context: int = 0) ->
     if data is None or is_binary(data):
         raise TetherError("NOT_A_FILE", f"`{escape_path(file.path)}` is no text that can be shown")
     text = decode(data)
-    clean, redacted = detail.redact(text) if detail.redact else (text, 0)
+    cuts = detail.redact(text) if detail.redact else ()
+    clean = take_out(text, cuts)
     lines = clean.split("\n")
     total = len(lines) - (lines[-1] == "") or 1
     if start > total:
@@ -179,10 +180,7 @@ def _take(file: File, detail: Detail, start: int, end: int, context: int = 0) ->
     first = max(1, start - context)
     last = min(total, end + context)
     shown = "\n".join(lines[first - 1 : last]) + "\n"
-    if redacted:
-        # Line numbers stay what they were, so the lines that differ are those a secret was taken out of.
-        before = text.split("\n")[first - 1 : last]
-        redacted = sum(a != b for a, b in zip(before, lines[first - 1 : last], strict=True))
+    redacted = sum(first <= text.count("\n", 0, start) + 1 <= last for start, _, _ in cuts)
     return Piece(file.path, first, last, shown, hash_md5(text), total, redacted)
 
 
