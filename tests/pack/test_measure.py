@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.pack.exact import TOKENIZERS, exact
 
+from tether.errors import TetherError
 from tether.pack.measure import ESTIMATE, add_record, find_seam, starts_at_seam
+from tether.pack.tokenizers import find_tokenizer
+from tether.source.tokens import tokenizer
 
 # Everything that plays a part in how the tokenizers split: spaces, newlines, slashes, contractions, digits.
 WORDS = "a|Z|é|中|1|12| |  |\t|\n|\n\n|/|//|<|]]>|'s|_|.|;|\u2028|\x85|\x0b|\x0c|\u00a0|\u3000|🙂|\u0301|\x1c"
@@ -38,8 +41,16 @@ def test_a_seam_never_lies_before_a_slash_or_another_newline() -> None:
     assert find_seam("one line") == -1
 
 
-def test_an_estimate_is_a_quarter_of_the_bytes_rounded_up() -> None:
-    assert [ESTIMATE.count(text) for text in ("", "a", "abcd", "abcde", "ééé")] == [0, 1, 1, 2, 2]
+@given(st.text(max_size=40))
+def test_the_estimate_is_the_one_used_everywhere(text: str) -> None:
+    assert ESTIMATE.count(text) == tokenizer("estimate").count(text)
+
+
+def test_a_tokenizer_is_found_by_its_short_and_its_long_name() -> None:
+    assert find_tokenizer("o200k_base").name == find_tokenizer("o200k").name == "o200k"
+    assert find_tokenizer("cl100k").count("hello world") == 2
+    with pytest.raises(TetherError, match="unknown tokenizer `gpt`"):
+        find_tokenizer("gpt")
 
 
 @pytest.mark.parametrize("name", ["o200k", "cl100k"])

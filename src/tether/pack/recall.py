@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tether.pack.document import Facts
@@ -54,20 +55,25 @@ class Recall(dict[bytes, tuple[Any, ...]]):
         """Keep what was learned; a file that cannot be written is only a slower next time."""
         if len(self) == self._read:
             return
-        rows: dict[str, tuple[Any, ...]] = {}
-        costs: dict[str, int] = {}
         width = len(Facts._fields)
-        for key, row in list(self.items())[-MOST:]:
-            if len(row) == width:
-                rows[key.hex()] = row
-            else:
-                costs[key.hex()] = row[0]
-        text = json.dumps({"version": VERSION, "rows": rows, "costs": costs}, separators=(",", ":"))
+        items = list(self.items())[-MOST:]
         try:
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
             fd, staged = tempfile.mkstemp(dir=os.path.dirname(self.path), prefix=".pack-")
             with os.fdopen(fd, "w") as file:
-                file.write(text)
+                # Written piece by piece: the whole text would be the largest thing in memory.
+                file.write(f'{{"version":{VERSION},"rows":{{')
+                file.writelines(_pairs((key, row) for key, row in items if len(row) == width))
+                file.write('},"costs":{')
+                file.writelines(_pairs((key, row[0]) for key, row in items if len(row) == 1))
+                file.write("}}")
             os.replace(staged, self.path)
         except OSError:
             return
+
+
+def _pairs(items: Iterable[tuple[bytes, Any]]) -> Iterator[str]:
+    between = ""
+    for key, value in items:
+        yield f'{between}"{key.hex()}":{json.dumps(value, separators=(",", ":"))}'
+        between = ","

@@ -23,7 +23,7 @@ from tether.pack.selection import Query, Reader, Selected, select
 from tether.pack.store import Store
 from tether.pack.tokenizers import find_tokenizer
 
-SPOOLED = 8 * 1024 * 1024  # bodies up to this many bytes wait in memory, more on disk
+SPOOLED = 1024 * 1024  # bodies up to this many bytes wait in memory, more on disk
 
 
 @dataclass(frozen=True, slots=True)
