@@ -27,6 +27,7 @@ FILES = [
     {"path": "b.py", "content": "def f(a):\n    return a\n" * 30},
     {"path": "a/é.js", "content": "// ]]> \x0c end\nlet x = 1"},
     {"path": "secret.txt", "content": f"aws_key = {KEY}\n"},
+    {"path": "long.txt", "content": "some words, and an api key\n" * 4000},
 ]
 
 
@@ -42,7 +43,7 @@ def build(target: Path) -> list[str]:
 def test_the_api_is_the_one_of_the_wasm_build() -> None:
     config = EncoderConfig.new().with_format("claude-xml").with_frozen(True)
     root = parse(ContextEngine.with_config(config).serialize_files(FILES))
-    assert [f.get("path") for f in root.findall(".//file")] == ["a/é.js", "b.py", "secret.txt"]
+    assert [f.get("path") for f in root.findall(".//file")] == ["a/é.js", "b.py", "long.txt", "secret.txt"]
     assert root.findtext(".//tokenizer") == "estimate" and root.findtext(".//structure") == "regex"
     assert root.findtext(".//redactions") == "1"
 
@@ -141,7 +142,7 @@ def test_files_dropped_on_a_page_in_chromium_are_packed_to_the_same_bytes(site: 
         page.goto(site)
         page.get_by_text("Ready.").wait_for(timeout=120_000)
         page.evaluate(DROP, files)
-        page.get_by_text("Packed 3 files.").wait_for(timeout=60_000)
+        page.get_by_text("Packed 4 files.").wait_for(timeout=60_000)
         shown = page.locator("#result").text_content()
         page.locator("#budget").fill("3")
         page.evaluate(DROP, files)

@@ -164,9 +164,6 @@ def make_request(args: argparse.Namespace, root: str) -> Request:
 
 def read_lenses(root: str) -> dict[str, Lens]:
     """The lenses of the project's `tether.toml`."""
-    from tether.config.layers import Layer, resolve
-    from tether.pack.lens import parse_lens
-
     try:
         with open(os.path.join(root, "tether.toml"), encoding="utf-8") as file:
             text = file.read(1 << 20)
@@ -174,6 +171,9 @@ def read_lenses(root: str) -> dict[str, Lens]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise TetherError("CONFIG_INVALID", f"cannot read `tether.toml`: {error}") from error
+    from tether.config.layers import Layer, resolve
+    from tether.pack.lens import parse_lens
+
     tables = resolve([Layer("tether.toml", text, trusted=False)], {}).config.pack.lenses
     found = {}
     for table in tables:

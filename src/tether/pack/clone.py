@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
 from tether.errors import TetherError
 
@@ -29,6 +25,10 @@ def clone(url: str, revision: str = "") -> Iterator[str]:
         raise TetherError(
             "BAD_ARGUMENTS", f"`{url}` is no git URL: give https://…, ssh://… or user@host:path"
         )
+    import shutil
+    import subprocess
+    import tempfile
+
     folder = tempfile.mkdtemp(prefix="tether-clone-")
     target = os.path.join(folder, "tree")
     command = ["git", "-c", "core.hooksPath=/dev/null", "-c", "core.symlinks=false"]
@@ -69,5 +69,7 @@ def clone(url: str, revision: str = "") -> Iterator[str]:
 
 def _hide(url: str) -> str:
     """The URL without a password or token in it."""
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
     return url.replace(f"{parts.netloc}", parts.netloc.rpartition("@")[2]) if parts.netloc else url

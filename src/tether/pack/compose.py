@@ -189,29 +189,27 @@ class Composer:
             ended=facts.ended,
         )
         head, tail = self.format.frame(entry, body or self._fence(document), first)
-        if units is None:
-            cost = add_record(self.settings.tokenizer, head, body, tail)
-        else:
-            cost = self._cost(document, head, tail)
+        cost = self._cost(document, head, body, tail, units)
         return Record(entry, head.encode(), data, tail.encode(), cost, facts.sha)
 
     def _fence(self, document: Document) -> str:
         # Only Markdown looks at the body to frame it.
         return document.clean if self.format.name == "markdown" else ""
 
-    def _cost(self, document: Document, head: str, tail: str) -> int:
+    def _cost(self, document: Document, head: str, body: str, tail: str, units: int | None) -> int:
         """Units of a whole text in its frame, remembered by the hash of both."""
         facts, tokenizer = document.facts, self.settings.tokenizer
-        if tokenizer.per_token > 1:
-            return tokenizer.units(head) + facts.units + tokenizer.units(tail)
-        key = hashlib.sha256(f"{head}{tail}{facts.md5}{facts.sha}".encode()).digest()[:16] + self.lexicon.salt
+        if units is not None and tokenizer.per_token > 1:
+            return tokenizer.units(head) + units + tokenizer.units(tail)
+        about = f"{head}\0{tail}\0{facts.md5}\0{facts.sha}\0{self.format.name}"
+        key = hashlib.sha256(about.encode()).digest()[:16] + self.lexicon.salt
         known = self.lexicon.memory.get(key)
         if known is None:
-            if facts.seam:
-                cost = tokenizer.units(head) + facts.units + self.cost_of(tail)
+            if units is not None and facts.seam:
+                cost = tokenizer.units(head) + units + self.cost_of(tail)
             else:
-                text = document.clean
-                cost = add_record(tokenizer, head, text if facts.ended else text + "\n", tail, facts.units)
+                text = body or document.clean + ("" if facts.ended else "\n")
+                cost = add_record(tokenizer, head, text, tail, units)
             self.lexicon.memory[key] = known = (cost,)
         return int(known[0])  # type: ignore[call-overload, no-any-return]
 

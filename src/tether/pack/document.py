@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from tether.pack.escape import escape_surrogates
 from tether.pack.measure import Tokenizer, starts_at_seam
-from tether.pack.text import decode, hash_md5
+from tether.pack.text import decode
 
 Cut = tuple[int, int, str]  # start, end, what stands there instead
 # text → the secrets in it, in order, none overlapping another
@@ -83,12 +83,11 @@ def take_out(text: str, cuts: Sequence[Cut]) -> str:
 class Document:
     """A loaded file. The text is decoded only when somebody asks for it."""
 
-    __slots__ = ("_clean", "_text", "data", "facts", "path")
+    __slots__ = ("_clean", "data", "facts", "path")
 
     def __init__(self, path: str, data: bytes, lexicon: Lexicon) -> None:
         self.path = path
         self.data = data
-        self._text: str | None = None
         self._clean: str | None = None
         key = hashlib.sha256(data).digest() + lexicon.salt
         known = lexicon.memory.get(key)
@@ -99,42 +98,47 @@ class Document:
             self.facts = Facts(*known)  # type: ignore[arg-type]
 
     @property
-    def text(self) -> str:
-        """The original text, newlines normalised."""
-        if self._text is None:
-            self._text = decode(self.data)
-        return self._text
-
-    @property
     def clean(self) -> str:
-        """The text with its secrets taken out."""
+        """The text, newlines normalised, with its secrets taken out."""
         if self._clean is None:
-            self._clean = take_out(self.text, self.facts.cuts)
+            self._clean = take_out(decode(self.data), self.facts.cuts)
         return self._clean
 
     def _examine(self, lexicon: Lexicon) -> Facts:
-        text = self.text
-        cuts = tuple(lexicon.redact(text)) if lexicon.redact else ()
-        self._clean = clean = take_out(text, cuts)
         data = self.data
-        checksum = hash_md5(text)
-        same = not cuts
+        text = decode(data)
+        cuts = tuple(lexicon.redact(text)) if lexicon.redact else ()
+        lines = text.count("\n") + 1
+        normal = text.encode()
+        sha, checksum = hashlib.sha256(normal).hexdigest(), _hash_md5(normal)
+        verbatim = not cuts and normal == data and text.endswith("\n") and _is_legal(data)
+        del normal
+        self._clean = clean = take_out(text, cuts)
+        # From here on only the clean text is needed, and a large one should not be there twice.
+        del text
         ended = clean.endswith("\n")
-        legal = (
-            b"]]>" not in data
-            and len(data.translate(None, _CONTROLS)) == len(data)
-            and b"\xef\xbf\xbe" not in data
-            and b"\xef\xbf\xbf" not in data
-        )
-        verbatim = same and ended and legal and b"\r" not in data and len(text.encode()) == len(data)
         return Facts(
-            hashlib.sha256(data if verbatim else text.encode()).hexdigest(),
+            sha,
             checksum,
-            checksum if same else hash_md5(clean),
+            _hash_md5(clean.encode()) if cuts else checksum,
             lexicon.tokenizer.units(clean if ended else clean + "\n"),
-            text.count("\n") + 1,
+            lines,
             cuts,
             verbatim,
             ended,
             starts_at_seam(clean),
         )
+
+
+def _hash_md5(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
+
+
+def _is_legal(data: bytes) -> bool:
+    """Whether UTF-8 can stand in CDATA as it is."""
+    return (
+        b"]]>" not in data
+        and len(data.translate(None, _CONTROLS)) == len(data)
+        and b"\xef\xbf\xbe" not in data
+        and b"\xef\xbf\xbf" not in data
+    )

@@ -83,6 +83,7 @@ def write_pack(
         waiting: Spool = io.BytesIO() if spool is None else spool
         for record in render(chosen, composer, run):
             emit(record, waiting.write)
+            del record
         finish(run, composer, None, lambda: run.units)
         sink(composer.format.head(run.report).encode())
         waiting.seek(0)
@@ -92,6 +93,7 @@ def write_pack(
         sink(composer.format.head(make_report(run, composer)).encode())
         for record in render(chosen, composer, run):
             emit(record, sink)
+            del record
         finish(run, composer, None, lambda: run.units)
     sink(composer.format.tail(run.report).encode())
     return run
@@ -132,3 +134,5 @@ def render(chosen: list[File], composer: Composer, run: Run) -> Iterator[Record]
         run.shas.append((file.path, record.sha))
         note(run, record)
         yield record
+        # Held a moment longer, this file would be in memory together with the next.
+        del document, record

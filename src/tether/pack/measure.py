@@ -34,7 +34,7 @@ def _weigh(text: str) -> int:
         return 3 * size
     narrow = len(text.encode("ascii", "ignore"))
     astral = len(text.encode("utf-16-le")) // 2 - size
-    # UTF-8 has one byte more than characters for each alphabetic one, two for each unspaced, three for astral.
+    # UTF-8 adds a byte for an alphabetic character, two for an unspaced one, three for an astral one.
     unspaced = len(text.encode()) - size - 3 * astral - (size - narrow - astral)
     alphabetic = size - narrow - astral - unspaced
     return 3 * narrow + 6 * alphabetic + 12 * unspaced + 18 * astral
@@ -73,12 +73,13 @@ def find_seam(text: str) -> int:
 def add_record(tokenizer: Tokenizer, head: str, body: str, tail: str, body_units: int | None = None) -> int:
     """The exact units of head + body + tail, counting the body only where its count is not known.
 
-    INVARIANT: head and body end with a newline and tail starts at a seam, as every record of every
-    format does.
+    INVARIANT: where the body's units are given, head and body end with a newline and tail starts at a seam.
     """
     units = tokenizer.units
     if body_units is None:
-        return units(head + body + tail)
+        if not (head.endswith("\n") and body.endswith("\n")):
+            return units(head + body + tail)
+        body_units = units(body)
     if tokenizer.per_token > 1 or starts_at_seam(body):
         return units(head) + body_units + units(tail)
     cut = find_seam(body)

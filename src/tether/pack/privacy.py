@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from urllib.parse import urlsplit
 
 from tether.source.git import find_repository
 
@@ -55,6 +54,8 @@ def read_remote(root: str) -> str:
 def name_domain(remote: str) -> str:
     """The host of a remote, without user, password, port or path; "" for a local one."""
     if "://" in remote:
+        from urllib.parse import urlsplit
+
         try:
             return urlsplit(remote).hostname or ""
         except ValueError:

@@ -20,6 +20,7 @@ from tether.pack.recall import Recall
 from tether.pack.redaction import find_secrets
 from tether.pack.report import Run
 from tether.pack.selection import Query, Reader, Selected, select
+from tether.pack.skeleton import Skeleton
 from tether.pack.store import Store
 from tether.pack.tokenizers import find_tokenizer
 
@@ -114,12 +115,17 @@ def prepare(request: Request) -> Job:
 
 def _tools(request: Request) -> dict[str, Any]:
     """What of this machine helps the core: parsers, and the redactor unless secrets are allowed."""
-    from tether.pack.shape import shape_by_outline
-
-    tools: dict[str, Any] = {"shape": shape_by_outline, "structure": "tree-sitter"}
+    tools: dict[str, Any] = {"shape": _shape, "structure": "tree-sitter"}
     if not request.sensitive:
         tools |= {"redact": find_secrets, "redactor": f"tether-{tether.__version__}"}
     return tools
+
+
+def _shape(text: str, path: str, language: str, brief: bool) -> Skeleton | None:
+    # A pack of whole files needs no parser: it is loaded for the first file that is shortened.
+    from tether.pack.shape import shape_by_outline
+
+    return shape_by_outline(text, path, language, brief)
 
 
 def default_cache(environment: dict[str, str]) -> str:

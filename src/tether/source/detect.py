@@ -59,6 +59,8 @@ def _present(lowered: str) -> frozenset[str] | None:
     if _scanned < MUCH_TEXT:
         return None
     literals, automaton = _automaton()
+    if automaton is None:
+        return None
     try:
         matches = automaton.find_matches_as_indexes(lowered, overlapping=True)
     except UnicodeEncodeError:
@@ -68,7 +70,10 @@ def _present(lowered: str) -> frozenset[str] | None:
 
 @cache
 def _automaton() -> tuple[tuple[str, ...], Any]:
-    from ahocorasick_rs import AhoCorasick, Implementation
+    try:
+        from ahocorasick_rs import AhoCorasick, Implementation
+    except ImportError:
+        return (), None  # a browser has no compiled wheels: the literals are asked for one by one
 
     literals = {low for _, low, _, _ in _prefixes()}
     literals.update(literal for row in _floaters() for literal in row[2])
