@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tether.errors import TetherError
+from tether.pack.costs import Costs
 from tether.pack.document import Document, Facts, File, Lexicon, Redactor
 from tether.pack.entry import Entry, Zoom
 from tether.pack.escape import escape_path
 from tether.pack.formats import find_format
 from tether.pack.glob import matches_any
 from tether.pack.lens import PLAIN, Lens, Priority, admits, choose_mode, learn, rank
-from tether.pack.measure import ESTIMATE, Tokenizer, add_record, starts_at_seam
+from tether.pack.measure import ESTIMATE, Tokenizer
 from tether.pack.skeleton import Shaper
 from tether.pack.text import LARGEST, count_lines, hash_md5, is_binary, name_language
 from tether.pack.truncate import Cut, cut, cut_simple, cut_smart
 from tether.pack.zooming import zoom_file, zoom_symbol
 
 EPOCH = "1970-01-01T00:00:00Z"
-_DIGITS = str.maketrans("123456789", "000000000")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,9 @@ class Composer:
         self.settings = settings
         self.format = find_format(settings.format)
         salt = hashlib.sha256(f"{settings.tokenizer.name}\0{settings.redactor}".encode()).digest()[:8]
-        self.lexicon = Lexicon(settings.tokenizer, settings.redact, {} if memory is None else memory, salt)
+        kept = {} if memory is None else memory
+        self.lexicon = Lexicon(settings.tokenizer, settings.redact, kept, salt)
+        self.costs = Costs(settings.tokenizer, kept, salt)
 
     # ── choosing ──
 
@@ -189,49 +191,19 @@ class Composer:
             ended=facts.ended,
         )
         head, tail = self.format.frame(entry, body or self._fence(document), first)
-        cost = self._cost(document, head, body, tail, units)
+        cost = self.costs.of_record(
+            head,
+            tail,
+            f"{facts.md5}{facts.sha}{self.format.name}",
+            lambda: body or document.clean + ("" if facts.ended else "\n"),
+            units,
+            facts.seam,
+        )
         return Record(entry, head.encode(), data, tail.encode(), cost, facts.sha)
 
     def _fence(self, document: Document) -> str:
         # Only Markdown looks at the body to frame it.
         return document.clean if self.format.name == "markdown" else ""
-
-    def _cost(self, document: Document, head: str, body: str, tail: str, units: int | None) -> int:
-        """Units of a whole text in its frame, remembered by the hash of both."""
-        facts, tokenizer = document.facts, self.settings.tokenizer
-        if units is not None and tokenizer.per_token > 1:
-            return tokenizer.units(head) + units + tokenizer.units(tail)
-        about = f"{head}\0{tail}\0{facts.md5}\0{facts.sha}\0{self.format.name}"
-        key = hashlib.sha256(about.encode()).digest()[:16] + self.lexicon.salt
-        known = self.lexicon.memory.get(key)
-        if known is None:
-            if units is not None and facts.seam:
-                cost = tokenizer.units(head) + units + self.cost_of(tail)
-            else:
-                text = body or document.clean + ("" if facts.ended else "\n")
-                cost = add_record(tokenizer, head, text, tail, units)
-            self.lexicon.memory[key] = known = (cost,)
-        return int(known[0])  # type: ignore[call-overload, no-any-return]
-
-    def cost_of(self, text: str) -> int:
-        """Units of markup that starts and ends at seams, line by line, each counted once."""
-        if self.settings.tokenizer.per_token > 1:
-            return self.settings.tokenizer.units(text)
-        lines = [f"{line}\n" for line in text.split("\n")[:-1]]
-        if not text.endswith("\n") or not all(map(starts_at_seam, lines)):
-            return self.settings.tokenizer.units(text)
-        return sum(map(self._cost_line, lines))
-
-    def _cost_line(self, line: str) -> int:
-        # INVARIANT: both vocabularies hold every number of up to three digits and split longer ones into
-        # such, so a line costs the same whatever its digits are.
-        line = line.translate(_DIGITS)
-        memory = self.lexicon.memory
-        key = hashlib.sha256(line.encode()).digest()[:16] + self.lexicon.salt
-        known = memory.get(key)
-        if known is None:
-            known = memory[key] = (self.settings.tokenizer.units(line),)
-        return int(known[0])  # type: ignore[call-overload, no-any-return]
 
     def _shortened(
         self, file: File, facts: Facts, priority: Priority, language: str, found: Cut, first: bool
@@ -242,7 +214,7 @@ class Composer:
             text += found.note
         ended = text.endswith("\n")
         written = text if ended else text + "\n"
-        units = tokenizer.units(written)
+        units = self.costs.of_text(written)
         body, escaped = self.format.body(written)
         original = tokenizer.tokens(facts.units)
         zooms: tuple[Zoom, ...] = (zoom_file(file.path, original),)
@@ -268,7 +240,8 @@ class Composer:
             parsed=found.parsed,
         )
         head, tail = self.format.frame(entry, body, first)
-        cost = add_record(tokenizer, head, body, tail, units if body == written else None)
+        identity = f"{entry.md5}{facts.sha}{self.format.name}"
+        cost = self.costs.of_record(head, tail, identity, lambda: body, units if body == written else None)
         return Record(entry, head.encode(), body.encode(), tail.encode(), cost, facts.sha)
 
 

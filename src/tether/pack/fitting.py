@@ -217,7 +217,9 @@ def reserve(run: Run, composer: Composer, files: int) -> int:
         unlisted=digits,
         snapshot="",
     )
-    cost = composer.cost_of(composer.format.head(worst)) + composer.cost_of(composer.format.tail(worst))
+    cost = composer.costs.of_markup(composer.format.head(worst)) + composer.costs.of_markup(
+        composer.format.tail(worst)
+    )
     # A hexadecimal digest, snapshot or MD5, costs at most a token a character.
     digest = 120 if composer.settings.frozen else 40
     return cost + digest * composer.settings.tokenizer.per_token if waits(composer.settings) else cost

@@ -129,9 +129,9 @@ def _settle(report: Report, composer: Composer, body: int) -> Report:
 
     INVARIANT: a number costs no less than a shorter one, so the sum only grows until it agrees.
     """
-    tail = composer.cost_of(composer.format.tail(report))
+    tail = composer.costs.of_markup(composer.format.tail(report))
     while True:
-        head = composer.cost_of(composer.format.head(report))
+        head = composer.costs.of_markup(composer.format.head(report))
         total = composer.settings.tokenizer.tokens(head + body + tail)
         if total <= report.utilized:
             return report

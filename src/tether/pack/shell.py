@@ -16,7 +16,7 @@ from tether.pack.lens import Lens
 from tether.pack.lenses import find_lens
 from tether.pack.parts import write_parts
 from tether.pack.privacy import describe_origin
-from tether.pack.recall import Recall
+from tether.pack.recall import Recall, Shapes
 from tether.pack.redaction import find_secrets
 from tether.pack.report import Run
 from tether.pack.selection import Query, Reader, Selected, select
@@ -53,6 +53,7 @@ class Job:
     settings: Settings
     memory: dict[bytes, tuple[Any, ...]]
     notices: list[str] = field(default_factory=list)
+    shapes: Shapes | None = None
 
     def write(self, sink: Sink) -> Run:
         """Write the pack."""
@@ -69,6 +70,8 @@ class Job:
     def _done(self, run: Run) -> Run:
         if isinstance(self.memory, Recall):
             self.memory.save()
+        if self.shapes is not None:
+            self.shapes.save()
         return run
 
     def close(self) -> None:
@@ -109,8 +112,12 @@ def prepare(request: Request) -> Job:
         outlined=settings.outlined | selected.outlined,
         **_tools(request),
     )
-    memory = Recall(request.cache, reader.root) if request.cache else {}
-    return Job(reader, selected, settings, memory, notices)
+    job = Job(reader, selected, settings, {}, notices)
+    if request.cache:
+        job.memory = recall = Recall(request.cache, reader.root)
+        job.shapes = Shapes(recall, _shape, tether.__version__)
+        job.settings = replace(settings, shape=job.shapes)
+    return job
 
 
 def _tools(request: Request) -> dict[str, Any]:
