@@ -65,6 +65,11 @@ class Record:
     units: int
     sha: str
 
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return len(self.head) + len(self.body) + len(self.tail)
+
 
 class Composer:
     """Turns files into records under one set of settings."""

@@ -132,7 +132,7 @@ def render(chosen: list[File], composer: Composer, run: Run) -> Iterator[Record]
         mode, limit = composer.plan(file.path)
         record = composer.render(file, document, composer.rank(file.path), mode, limit, first=not run.entries)
         run.shas.append((file.path, record.sha))
-        note(run, record)
+        note(run, record.entry, record.size, record.units)
         yield record
         # Held a moment longer, this file would be in memory together with the next.
         del document, record

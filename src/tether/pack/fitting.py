@@ -88,7 +88,7 @@ def fit(chosen: list[File], composer: Composer, run: Run) -> list[Record]:
         taken.sort(key=lambda record: record.entry.path)
     taken = lead(taken, composer)
     for record in taken:
-        note(run, record)
+        note(run, record.entry, record.size, record.units)
     return taken
 
 

@@ -12,7 +12,7 @@ from tether.pack.compose import Composer, Record, Settings
 from tether.pack.document import File
 from tether.pack.engine import Memory, Sink, Spool, choose, emit, render
 from tether.pack.fitting import fit, reserve
-from tether.pack.report import Run, finish
+from tether.pack.report import Run, finish, note
 
 
 def parse_split(text: str) -> tuple[str, int]:
@@ -54,9 +54,10 @@ def write_parts(
     )
     ranges = divide([units for _, units in run.sizes], most)
     for index, (start, end) in enumerate(ranges, 1):
-        part = Run(run.entries[start:end], run.dropped if index == 1 else [], shas=run.shas)
+        part = Run(dropped=run.dropped if index == 1 else [], shas=run.shas)
+        for entry, (size, units) in zip(run.entries[start:end], run.sizes[start:end], strict=True):
+            note(part, entry, size, units)
         data = [waiting.read(size) for size, _ in run.sizes[start:end]]
-        part.units = sum(units for _, units in run.sizes[start:end])
         if settings.format == "json" and data and data[0].startswith(b","):
             data[0] = data[0][1:]
             part.units += settings.tokenizer.units(data[0].decode()) - run.sizes[start][1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from tether.errors import TetherError
@@ -25,6 +25,9 @@ class Run:
     shas: list[tuple[str, str]] = field(default_factory=list)
     sizes: list[tuple[int, int]] = field(default_factory=list)  # of each record: bytes, units
     units: int = 0
+    truncated: int = 0
+    redactions: int = 0
+    hot: list[Spot] = field(default_factory=list)
     report: Report = field(default_factory=Report)
 
 
@@ -55,9 +58,9 @@ def make_report(run: Run, composer: Composer) -> Report:
         tokenizer=settings.tokenizer.name,
         structure=settings.structure,
         strategy=settings.strategy if settings.budget is not None else "",
-        truncated_files=sum(1 for entry in run.entries if entry.truncated),
+        truncated_files=run.truncated,
         dropped_files=len(run.dropped),
-        redactions=sum(entry.redacted for entry in run.entries),
+        redactions=run.redactions,
         about=settings.about,
     )
 
@@ -70,17 +73,6 @@ def _snapshot(run: Run) -> str:
     return digest.hexdigest()
 
 
-def find_hotspots(entries: Iterable[Entry]) -> list[Spot]:
-    """Files of high priority, and files of which something is missing."""
-    hot = [
-        Spot(e.path, e.priority.value, e.tokens, truncated=e.truncated)
-        for e in entries
-        if e.truncated or e.priority.value > HOT
-    ]
-    hot.sort(key=lambda spot: (-spot.priority, spot.path))
-    return hot
-
-
 def finish(
     run: Run,
     composer: Composer,
@@ -90,7 +82,7 @@ def finish(
     part: str = "",
 ) -> None:
     """The final report: the map that fits, and the number of tokens that will really be written."""
-    hot = find_hotspots(run.entries)
+    hot = sorted(run.hot, key=lambda spot: (-spot.priority, spot.path))
     cold = sorted(run.dropped, key=lambda spot: (-spot.priority, spot.path))
     spots = [*hot[:MOST_SPOTS], *cold[:MOST_SPOTS]]
     while True:
@@ -115,6 +107,9 @@ def finish(
             records[:] = lead(records, composer)
             entry = least.entry
             run.entries.remove(entry)
+            run.truncated -= entry.truncated
+            run.redactions -= entry.redacted
+            run.hot = hot = [spot for spot in hot if spot.path != entry.path]
             run.dropped.append(Spot(entry.path, entry.priority.value, entry.original_tokens, dropped=True))
         elif records is None:
             return  # a part is cut at file borders: one file may be larger than a part should be
@@ -145,9 +140,12 @@ def waits(settings: Settings) -> bool:
     )
 
 
-def note(run: Run, record: Record) -> None:
-    """Count a record that will be written."""
-    run.entries.append(record.entry)
-    size = len(record.head) + len(record.body) + len(record.tail)
-    run.sizes.append((size, record.units))
-    run.units += record.units
+def note(run: Run, entry: Entry, size: int, units: int) -> None:
+    """Count a record that will be written, so that the report needs no second look at the files."""
+    run.entries.append(entry)
+    run.sizes.append((size, units))
+    run.units += units
+    run.redactions += entry.redacted
+    if entry.truncated or entry.priority.value > HOT:
+        run.truncated += entry.truncated
+        run.hot.append(Spot(entry.path, entry.priority.value, entry.tokens, truncated=entry.truncated))
