@@ -76,6 +76,7 @@ def admit(
     the hashes that each of its files may then have.
     """
     project.require_own_journal()
+    project.refresh()
     mutating = is_mutating(effects)
     spots = look(project, effects)
     paths = [spots[e.target].path for e in effects if e.kind in CHANGING and spots[e.target].path]
@@ -141,6 +142,7 @@ def admit(
 
 def foresee(project: Project, call: Call) -> Decision | None:
     """The refusal a changing call would get before its arguments are even understood, written down; else None."""
+    project.refresh()
     placeholder = Effect("run", call.verb, risk=Risk(level="SAFE"))
     with project.journal.turn() as turn:
         facts = _facts(project, turn, call, "", {}, ())

@@ -167,6 +167,7 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
         error=error,
         decision=verdict.decision,
         records=records,
+        findings=tuple(work.findings),
         notes=tuple(work.notes),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from hashlib import sha256
 
 from tether import __version__
@@ -34,6 +35,7 @@ CONFIG_FILES = ("tether.toml", "aop_config.json", "tether.local.toml")
 MARKS = (".tether", "tether.toml", ".orchestration")
 SNAPSHOT_VERSION = "1"
 READ_CAP = 4 * 1024 * 1024
+YOUNG = 50_000_000  # nanoseconds: coarser than any file system's clock
 
 
 class Project:
@@ -60,6 +62,8 @@ class Project:
     # ── what configures it ───────────────────────────────────────────────────
 
     def _load(self) -> None:
+        self._marks = self._stat()
+        self._loaded = time.time_ns()
         texts = {name: _read(os.path.join(self.path, name)) for name in CONFIG_FILES}
         self.config_digest = sha256(
             canonical({k: v.decode("latin-1") for k, v in texts.items()}).encode()
@@ -84,6 +88,30 @@ class Project:
         self.intents: tuple[Intent, ...] = intent_nouns.from_plain(snapshot["intents"])
         self.intents_problem: str = snapshot["intents_problem"]
         self.policy: str = snapshot["policy"]
+
+    def refresh(self) -> None:
+        """Reads again what another process may have changed; nearly free when nothing has."""
+        marks = self._stat()
+        # a file changed as it was being read may carry the stamp it had: such a young one is read again
+        young = any(mark is not None and mark[1] > self._loaded - YOUNG for mark in marks)
+        if marks != self._marks or young:
+            self.reload()
+
+    def _stat(self) -> list[tuple[int, int, int, int] | None]:
+        marks: list[tuple[int, int, int, int] | None] = []
+        for path in self._sources():
+            try:
+                found = os.stat(path)
+                marks.append((found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
+            except OSError:
+                marks.append(None)
+        return marks
+
+    def _sources(self) -> list[str]:
+        """The files that decide what is allowed."""
+        inside = [os.path.join(self.path, name) for name in (*CONFIG_FILES, INTENTS_FILE)]
+        user = os.path.join(user_folder(self.environment, "config"), "config.toml")
+        return [*inside, user, self._registration_file()]
 
     def reload(self) -> None:
         """Reads configuration and intents again."""

@@ -233,6 +233,9 @@ class Outcome:
     error: dict[str, Any] | None = None
     decision: Decision | None = None
     records: tuple[str, ...] = ()  # trace record ids
+    findings: tuple[
+        dict[str, Any], ...
+    ] = ()  # what formatter, linter and tests said: check, file, line, message
     notes: tuple[str, ...] = ()
 
 

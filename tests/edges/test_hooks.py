@@ -114,6 +114,12 @@ def test_what_a_person_mixed_in_while_the_tool_ran_is_mixed(site):
     after(site, "Edit", given)
     conversation = site.records()[-1]["files"][0]["conversations"][0]
     assert conversation["contributor"]["type"] == "mixed"
+    owners = {
+        a["line"]: a["contributor"] for a in json.loads(site.tether("why", "src/auth/token.py", "--json"))
+    }
+    assert (owners[2], owners[3]) == ("ai", "human"), "and each line is still its author's"
+    late = {"file_path": path(site, "src/auth/token.py"), "content": "all new\n"}
+    assert before(site, "Write", late, "u2")["permissionDecisionReason"].startswith("STALE_FILE")
 
 
 def test_edits_by_a_person_between_two_edits_are_not_the_agents(site):

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if args.action == "verify":
         return _verify(project, as_json=args.json)
     kinds = tuple(args.kind)
-    last = 0
+    last = project.journal.head().seq if args.lines == 0 else 0
     for entry in reversed(project.journal.recent(args.lines, kinds=kinds, run=args.session)):
         _show(entry, as_json=args.json)
         last = entry.seq

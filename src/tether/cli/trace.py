@@ -202,7 +202,10 @@ def _export_notes(project: Project, rows: list[dict[str, Any]]) -> int:
         scratch = os.path.join(project.folder("tmp"), f"note-{revision}")
         with open(scratch, "w", encoding="utf-8") as file:
             file.write(text)
-        done = run_git(project.repository, "notes", "--ref", NOTES_REF, "add", "-f", "-F", scratch, revision)
+        author = ("-c", "user.name=tether", "-c", "user.email=tether@localhost")
+        done = run_git(
+            project.repository, *author, "notes", "--ref", NOTES_REF, "add", "-f", "-F", scratch, revision
+        )
         os.unlink(scratch)
         if done is None:
             raise TetherError("COMMAND_FAILED", f"git could not write a note on `{revision}`")

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         first, last = run_of[0], run_of[-1]
         span = f"{first.line}" if first is last else f"{first.line}-{last.line}"
         who = first.model or first.contributor
-        what = f"{first.intent.removeprefix('urn:intent:')} {first.record[:8]}".strip() or first.note
+        what = f"{first.intent} {first.record[:8]}".strip() or first.note
         say(f"{span:>11}  {printable(who):<28} {printable(what)}")
     return 0
 
@@ -74,7 +74,7 @@ def _tell(answer: Answer) -> None:
         ("written by", answer.contributor + (f" ({answer.model})" if answer.model else "")),
         ("confidence", f"{answer.confidence:.2f}, from {answer.source}"),
         ("record", f"{answer.record}  {answer.timestamp}".strip()),
-        ("intent", answer.intent.removeprefix("urn:intent:")),
+        ("intent", answer.intent),
         ("related", ", ".join(link["url"] for link in answer.related if link.get("type") != "intent")),
         (
             "decision",

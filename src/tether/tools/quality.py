@@ -29,7 +29,7 @@ STEPS = ("format", "lint", "test")
 
 # `file:line:col: message`, `file(line,col): message`, `File "x", line n`, `--> file:line:col`, `FAILED x::y - message`
 _PLACES = (
-    re.compile(r"^(?P<file>[^\s:()]{1,300}):(?P<line>\d{1,7})(?::\d{1,7})?:?\s+(?P<message>\S.{0,2000})"),
+    re.compile(r"^(?P<file>[^\s:()]{1,300}):(?P<line>\d{1,7})(?::\d{1,7})?:\s*(?P<message>\S.{0,2000})"),
     re.compile(r"^(?P<file>[^\s:()]{1,300})\((?P<line>\d{1,7})(?:,\d{1,7})?\):\s*(?P<message>\S.{0,2000})"),
     re.compile(r'^\s*File "(?P<file>[^"]{1,300})", line (?P<line>\d{1,7})(?P<message>.{0,2000})'),
     re.compile(r"^\s*-->\s+(?P<file>[^\s:]{1,300}):(?P<line>\d{1,7})(?P<message>.{0,200})"),
@@ -53,7 +53,9 @@ def check(project: Project, changes: Sequence[Change]) -> tuple[list[Change], li
                 if code != 0:
                     findings += _findings(step, spelled, code, output, about, project.path)
         if step == "format":
-            current = [_reread(project, change) for change in current]
+            # a path may have passed through several hands: formatting came after the last
+            last = {change.path: n for n, change in enumerate(current)}
+            current = [_reread(project, c) if last[c.path] == n else c for n, c in enumerate(current)]
     if results:
         project.journal.append(
             "checked", {"results": results, "findings": findings[:50], "tree": project.tree}

@@ -67,6 +67,8 @@ def _before(event: Event, project: Project) -> Reply:
     if not verdict.mutating:
         remember(project, call, {})
         return Reply()
+    for result in use.results[:1]:
+        project.contents.put(result)
     if use.command or use.verb == "call_mcp_tool":
         from tether.tools.around import look_before
 
@@ -148,9 +150,15 @@ def _changes(project: Project, call_id: str, opened: dict[str, Any]) -> list[Cha
         if spot.problem or spot.hash == write["before"]:
             continue
         keep(project, spot)
-        accepted = write.get("accepts") or ([write["after"]] if write["after"] is not None else [spot.hash])
-        author = "ai" if spot.hash in accepted else "mixed"
-        changes.append(Change(write["path"], write["before"], spot.hash, author=author))
+        accepted = write["accepts"] or ([write["after"]] if write["after"] is not None else [spot.hash])
+        if spot.hash in accepted:
+            changes.append(Change(write["path"], write["before"], spot.hash))
+        elif project.contents.get(accepted[0]) is not None:
+            # what the agent was to write, then what someone else made of it: each line stays with its author
+            changes.append(Change(write["path"], write["before"], accepted[0]))
+            changes.append(Change(write["path"], accepted[0], spot.hash, author="human"))
+        else:
+            changes.append(Change(write["path"], write["before"], spot.hash, author="mixed"))
     return changes
 
 

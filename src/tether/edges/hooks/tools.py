@@ -53,6 +53,7 @@ class Use:
     args: dict[str, Any]
     effects: tuple[Effect, ...]
     predicted: dict[str, tuple[str, ...]] = {}  # noqa: RUF012  path as given → hashes it may have afterwards
+    results: tuple[bytes, ...] = ()  # the bytes those hashes are of, as far as they are known
     command: str = ""
 
 
@@ -73,9 +74,10 @@ def understand(event: Event, project: Project) -> Use | None:
         content = event.input.get("content", event.input.get("new_string"))
         if not isinstance(content, str):
             raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its content")
-        hashes = _variants(content, data)
+        results = _variants(content, data)
+        hashes = tuple(sha256(result).hexdigest() for result in results)
         effect = Effect("write", path, after=hashes[0])
-        return Use(verb, {"path": path, "content": content}, (effect,), {path: hashes})
+        return Use(verb, {"path": path, "content": content}, (effect,), {path: hashes}, results)
     if verb == "edit_notebook":
         return Use(verb, {"path": path, **_rest(event)}, (Effect("write", path, anchored=True),))
     return _edit(event, path, data)
@@ -94,9 +96,10 @@ def _edit(event: Event, path: str, data: bytes | None) -> Use:
             raise TetherError("BAD_ARGUMENTS", f"`{event.tool}` came without its texts")
         if text is not None:
             text = _replaced(text, old, new, every=bool(edit.get("replace_all")))
-    hashes = _variants(text, data) if text is not None else ()
+    results = _variants(text, data) if text is not None else ()
+    hashes = tuple(sha256(result).hexdigest() for result in results)
     effect = Effect("write", path, after=hashes[0] if hashes else None, anchored=not creates)
-    return Use("edit_file", args, (effect,), {path: hashes} if hashes else {})
+    return Use("edit_file", args, (effect,), {path: hashes} if hashes else {}, results)
 
 
 _EDIT_KEYS = ("old_string", "new_string", "replace_all", "expected_replacements")
@@ -259,9 +262,9 @@ def _decoded(data: bytes | None) -> str | None:
         return None
 
 
-def _variants(text: str, data: bytes | None) -> tuple[str, ...]:
-    """The hashes the file may have: agents keep a CRLF file's newlines, or do not."""
+def _variants(text: str, data: bytes | None) -> tuple[bytes, ...]:
+    """What the file may hold: agents keep a CRLF file's newlines, or do not."""
     spellings = [text]
     if data and b"\r\n" in data and "\r\n" not in text:
         spellings.append(text.replace("\n", "\r\n"))
-    return tuple(sha256(s.encode("utf-8", "surrogatepass")).hexdigest() for s in spellings)
+    return tuple(s.encode("utf-8", "surrogatepass") for s in spellings)
