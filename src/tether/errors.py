@@ -50,6 +50,8 @@ CODES: Final[dict[str, tuple[bool, str]]] = {
     "JOURNAL_FOREIGN": (False, "This record did not start on this machine: a person must run `tether trust`"),
     "JOURNAL_BROKEN": (False, "Run `tether journal verify` and keep a copy of the file"),
     "STORE_CORRUPT": (True, "Run `tether doctor`"),
+    "INDEX_STALE": (True, "Wait for indexing to catch up, or run `tether index`"),
+    "EMBEDDING_FAILED": (True, "Nothing: the texts are queued and tried again; words are searched meanwhile"),
     # setting up
     "CONFIG_INVALID": (True, "Correct the configuration and retry"),
     "NOT_A_PROJECT": (True, "Run `tether init` in the project's directory"),

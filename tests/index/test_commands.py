@@ -13,7 +13,10 @@ import pytest
 
 from tether.cli import context as context_command
 from tether.cli import index as index_command
+from tether.cli import models as models_command
 from tether.cli import search as search_command
+from tether.cli import similar as similar_command
+from tether.errors import TetherError
 
 
 def run(module: object, project: Path, *argv: str, as_json: bool = False) -> int:
@@ -125,7 +128,22 @@ def test_a_search_that_finds_everything_fresh_loads_no_parser_and_no_numpy(proje
     assert told.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("name", ["index", "search", "context"])
+def test_similar_code_is_shown(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = "def {0}(path):\n    handle = open_archive(path)\n    return unpack_archive(handle)\n"
+    (project / "first.py").write_text(body.format("load_first"))
+    (project / "second.py").write_text(body.format("load_second"))
+    assert run(similar_command, project, "first.py:2") == 0
+    assert capsys.readouterr().out.startswith("second.py:1-3")
+    with pytest.raises(TetherError):
+        run(similar_command, project, "first.py")
+
+
+def test_models_tells_that_meaning_is_off(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(models_command, project) == 0
+    assert "off" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["index", "search", "context", "similar", "models"])
 def test_each_command_says_what_it_is_for(name: str) -> None:
     module = importlib.import_module(f"tether.cli.{name}")
     assert module.__doc__ and module.__doc__.strip() and module.EXAMPLES

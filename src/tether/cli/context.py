@@ -6,7 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from tether.index.home import find_home, open_index
+from tether.index.home import open_home
 from tether.types import plain
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from tether.index.hydrate import TOKENS, build_context
 
     text = args.query if args.query is not None else sys.stdin.read()
-    with open_index(find_home(args.project)) as index:
+    with open_home(args.project) as index:
         found = build_context(
             index, text, k=args.k, budget=max(1, min(args.tokens, TOKENS)), language=args.lang, path=args.path
         )

@@ -45,6 +45,13 @@ GROUPS: dict[str, dict[str, str]] = {
         "call": "run one verb through the gate, as an agent would",
         "hook": "answer an agent's hook (agents run this, not people)",
     },
+    "See": {
+        "search": "search the code by words, names, paths, or a whole bug report",
+        "context": "gather context for a question in a token budget",
+        "similar": "find code like the code at a line",
+        "index": "index the code, keep it fresh, or say how the index stands",
+        "models": "the embedding models in use, or try one out",
+    },
     "Look back": {
         "why": "who wrote a line, for which intent, by whose leave",
         "trace": "list, show, count and export trace records",

@@ -10,7 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from tether.index.home import find_home, open_index
+from tether.index.home import open_home
 from tether.types import plain
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from tether.index.code import CodeIndex, IndexStatus
     from tether.index.indexer import Progress, Report
+    from tether.index.semantic import Semantic
 
 EXAMPLES = """\
   tether index                # bring the index up to the tree
@@ -37,13 +38,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Indexes, watches, or tells."""
-    with open_index(find_home(args.project)) as index:
+    with open_home(args.project) as index:
         if args.status:
             return _tell_status(index.status(), args.json)
         bar = _Bar()
         report = index.index(rebuild=args.rebuild, verify=args.verify, listen=bar.show)
         bar.end()
         _tell(report, args.json)
+        if index.semantic is not None:
+            _embed(index, index.semantic, len(report.indexed), args.json)
         if args.watch:
             return _watch(index, args.json)
     return 0
@@ -81,6 +84,28 @@ def _tell_status(status: IndexStatus, as_json: bool) -> int:
     return 0
 
 
+def _embed(index: CodeIndex, semantic: Semantic, files: int, as_json: bool) -> None:
+    """Words can be searched already; vectors fill in behind, and Ctrl-C keeps those that are there."""
+    store = index.store()
+    if store is None:
+        return
+    cloud = semantic.chain.cloud
+    if cloud is not None and not any(model.name == cloud.name for model in semantic.vectors.models()):
+        sys.stderr.write(
+            f"note: embedding.cloud_enabled is on: where the local model fails, or more than 1000 files are new,"
+            f" the text of this project's files is sent to `{cloud.name}`\n"
+        )
+    bar = _Bar("fragments")
+    done = semantic.fill(store, listen=bar.show, files=files)
+    bar.end()
+    if as_json:
+        sys.stdout.write(json.dumps(plain(done)) + "\n")
+        return
+    sys.stdout.write(f"{done.done} fragments embedded, {done.left} waiting, {done.seconds:.2f} s\n")
+    for reason in done.reasons:
+        sys.stdout.write(f"note: {reason}\n")
+
+
 def _watch(index: CodeIndex, as_json: bool) -> int:
     from tether.index.watch import watch
 
@@ -96,7 +121,8 @@ def _watch(index: CodeIndex, as_json: bool) -> int:
 class _Bar:
     """Progress on a terminal's one line; silent elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str = "files") -> None:
+        self._what = what
         self._on = sys.stderr.isatty()
         self._last = 0.0
 
@@ -107,7 +133,7 @@ class _Bar:
         self._last = now
         filled = int(24 * progress.done / max(1, progress.total))
         sys.stderr.write(
-            f"\r\x1b[K{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} files"
+            f"\r\x1b[K{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} {self._what}"
             f"  {progress.rate:.0f}/s  {progress.left:.0f} s left"
         )
         sys.stderr.flush()

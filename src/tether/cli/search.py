@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tether.errors import TetherError, to_wire
-from tether.index.home import find_home, open_index
+from tether.index.home import open_home, open_index
 from tether.source.redact import redact
 from tether.types import plain, replace
 
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     if args.serve_jsonl:
         return serve()
     text = args.query if args.query is not None else sys.stdin.read()
-    with open_index(find_home(args.project)) as index:
+    with open_home(args.project) as index:
         answer = index.search(text, args.k, language=args.lang, path=args.path)
     hits = [_clean(hit) for hit in answer.hits]
     if args.json:
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("nothing found\n")
         return 1
     for hit in hits:
-        _show(hit, args.full)
+        show(hit, args.full)
     return 0
 
 
@@ -66,7 +66,8 @@ def _clean(hit: Hit) -> Hit:
     return replace(hit, content=redact(hit.content).text)
 
 
-def _show(hit: Hit, full: bool) -> None:
+def show(hit: Hit, full: bool) -> None:
+    """One hit on a terminal: place, score, code."""
     what = f"  {hit.kind} {hit.name}" if hit.name else ""
     inside = f"  in {hit.parent_symbol}" if hit.parent_symbol else ""
     stale = "  (read from disk: changed since indexed)" if hit.stale else ""

@@ -189,6 +189,52 @@ class PackRules:
     )
 
 
+@section
+class Index:
+    """What of the project is indexed."""
+
+    exclude: tuple[str, ...] = option(
+        default=(), doc="Further globs to leave out, beside what git ignores and the usual build folders."
+    )
+
+
+@section
+class Retrieval:
+    """How code is searched."""
+
+    semantic: str = option(
+        default="off",
+        doc="`on` searches by meaning too, beside words, names and paths; `off` loads no model at all.",
+        choices=("off", "on"),
+    )
+    ranking: str = option(
+        default="default",
+        doc="`default` weighs words, names, paths and meaning; `seed` is cosine times freshness times language "
+        "alone.",
+        choices=("default", "seed"),
+    )
+
+
+@section
+class Embedding:
+    """Which model turns code into vectors."""
+
+    model: str = option(
+        default="", doc="A folder with an ONNX model and its tokenizer; empty is the built-in one.", code=True
+    )
+    cloud_enabled: bool = option(
+        default=False, doc="Whether code may be sent to an embeddings service at all.", order="true"
+    )
+    cloud_url: str = option(
+        default="https://api.openai.com/v1", doc="The service, if it speaks OpenAI's wire.", code=True
+    )
+    cloud_model: str = option(default="text-embedding-3-small", doc="The service's model.", code=True)
+    cloud_dimension: int = option(default=1536, doc="The numbers in each of its vectors.", code=True)
+    cloud_key: str = option(
+        default="OPENAI_API_KEY", doc="The environment variable that holds the service's key.", code=True
+    )
+
+
 @noun
 class Config:
     """Every setting, resolved."""
@@ -202,6 +248,9 @@ class Config:
     commands: Commands = Commands()
     record: Record = Record()
     pack: PackRules = PackRules()
+    index: Index = Index()
+    retrieval: Retrieval = Retrieval()
+    embedding: Embedding = Embedding()
 
 
 SECTIONS: Final[dict[str, type]] = {
@@ -214,6 +263,9 @@ SECTIONS: Final[dict[str, type]] = {
     "commands": Commands,
     "record": Record,
     "pack": PackRules,
+    "index": Index,
+    "retrieval": Retrieval,
+    "embedding": Embedding,
 }
 
 

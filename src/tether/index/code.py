@@ -8,8 +8,8 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from tether.errors import TetherError
 from tether.index.fragments import Fragment
@@ -27,6 +27,9 @@ from tether.index.terms import Lexicon
 from tether.source.root import Root
 from tether.source.walk import DEFAULT_EXCLUDED
 from tether.types import noun, replace
+
+if TYPE_CHECKING:
+    from tether.index.semantic import Semantic, Spot
 
 FOLDER: Final = os.path.join(".tether", "local", "index")
 INLINE: Final = 50  # changed files that are indexed before a question is answered
@@ -65,6 +68,8 @@ class CodeIndex:
         self.lexicon = Lexicon()
         self.lease = Lease(self.folder)
         self.watched = False  # a watcher of this process keeps it fresh
+        self.semantic: Semantic | None = None  # the lane of meaning, where it is wanted
+        self.ranking = "default"  # default | seed
         self.damage = ""
         self._store: Store | None = None
         self._lock = threading.RLock()
@@ -78,6 +83,8 @@ class CodeIndex:
             if self._store is not None:
                 self._store.close()
                 self._store = None
+            if self.semantic is not None:
+                self.semantic.close()
             self.lease.release()
             self.root.close()
 
@@ -151,17 +158,72 @@ class CodeIndex:
                     notes.append("not every file could be read in time")
         return Answer(tuple(hits), tuple(notes), source, (time.perf_counter() - began) * 1000)
 
+    def ask(self, query: Query, k: int) -> list[Hit]:
+        """The hits of a question already taken apart; none while there is no index."""
+        with self._lock:
+            return self._ask(query, k, "", "", "") or []
+
     def _ask(self, query: Query, k: int, language: str, path: str, speaking: str) -> list[Hit] | None:
         store = self.store()
         if store is None or not store.read_meta("complete"):
             return None
         allowed = self._allowed(store, language, path) if language or path else None
+        if self.semantic is not None:
+            return self._ask_both(self.semantic, store, query, k, allowed, speaking)
         ranked = rank_lexically(store, query, self.lexicon, allowed=allowed, limit=k)
         hits = [
             hit for candidate in ranked if (hit := self._hit(store, candidate, query, speaking)) is not None
         ]
         hits.sort(key=lambda hit: -hit.relevance_score)
         return hits
+
+    def _ask_both(
+        self,
+        semantic: Semantic,
+        store: Store,
+        query: Query,
+        k: int,
+        allowed: Container[int] | None,
+        speaking: str,
+    ) -> list[Hit]:
+        from tether.index.fusion import blend, rank_by_seed
+
+        near = semantic.near(store, query.text)
+        lists = [[spot for spot in spots if allowed is None or spot.file.id in allowed] for spots in near]
+        hits: list[Hit | None]
+        if self.ranking == "seed":
+            best = rank_by_seed(lists, speaking)[:k]
+            hits = [self._hit_of_spot(store, spot, score, speaking, {}) for score, spot in best]
+        else:
+            ranked = rank_lexically(store, query, self.lexicon, allowed=allowed, limit=max(k, 50))
+            hits = []
+            for item in blend(ranked, lists, wants_tests=query.wants_tests, limit=k):
+                hit = None
+                if item.candidate is not None:
+                    hit = self._hit(store, item.candidate, query, speaking)
+                elif item.spot is not None:
+                    hit = self._hit_of_spot(store, item.spot, item.score, speaking, item.ranks)
+                if hit is not None:
+                    cos = item.spot.cos if item.spot is not None else None
+                    lanes = {**hit.lanes, **item.ranks}
+                    hits.append(replace(hit, relevance_score=item.score, cos=cos, lanes=lanes))
+        return sorted((hit for hit in hits if hit is not None), key=lambda hit: -hit.relevance_score)
+
+    def _hit_of_spot(
+        self, store: Store, spot: Spot, score: float, speaking: str, ranks: dict[str, float]
+    ) -> Hit | None:
+        fragments = store.fragments(spot.file.id, spot.ordinal, spot.ordinal + 1)
+        if not fragments:
+            return None
+        about: dict[str, Any] = {
+            "cos": spot.cos,
+            "freshness": decay(days_old(spot.file)),
+            "lang_boost": SAME_LANGUAGE if speaking and speaking == spot.file.language else 1.0,
+            "lanes": ranks,
+            "stale": not is_fresh(self.root, spot.file),
+        }
+        text = self.text_of(store, spot.file.id)
+        return make_hit(spot.file, fragments[0], spot.ordinal, text, score, **about)
 
     def _allowed(self, store: Store, language: str, path: str) -> set[int]:
         from tether.source.ignore import Rules

@@ -139,7 +139,7 @@ def _rank_closely(
             if file in lane:
                 parts[name] = unit * lane[file]
         row, spots = files[file], passages[file][0]
-        score = sum(parts.values()) * _penalty(row.traits, query.wants_tests)
+        score = sum(parts.values()) * penalty_of(row.traits, query.wants_tests)
         ranked.append((-score, row.path, row, spots[0][0] if spots else 0, parts))
     ranked.sort(key=lambda item: item[:2])
     return [Candidate(row, passage, -score, parts) for score, _, row, passage, parts in ranked]
@@ -160,7 +160,8 @@ def _rarity(held: int, total: int) -> float:
     return math.log(1 + max(0.0, total - held + 0.5) / (held + 0.5))
 
 
-def _penalty(bits: int, wants_tests: bool) -> float:
+def penalty_of(bits: int, wants_tests: bool) -> float:
+    """What a file's traits take from its score: tests, examples, vendored code, documents, data."""
     factor = 1.0
     for trait, penalty in PENALTIES:
         if bits & trait and not (wants_tests and trait == traits.TEST):
