@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   tether context "how is a session stored" --tokens 4000
-  tether context --json < report.txt"""
+  cat report.txt | tether context --json"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

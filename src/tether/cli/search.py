@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   tether search "how are routes registered"
   tether search SessionStore --lang python -k 3
-  tether search --path 'src/**' < report.txt
+  cat report.txt | tether search --path 'src/**'
   tether search "retry policy" --json"""
 
 SHOWN_LINES = 12
