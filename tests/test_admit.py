@@ -487,6 +487,9 @@ def test_secrets_reach_neither_the_journal_nor_the_ledger(site):
     assert done.ok
     call("run_command", command="grep KEY src/auth/new.py")
     call("write_file", path="src/pay/new.py", content=f"password = '{password}'\n")
+    pending = call("run_command", **WIPE)
+    approve(site, pending, "rejected", f"no: {stripe} is in it")
+    assert code(call("run_command", **WIPE)) == "APPROVAL_REJECTED"
     assert len(site.records()) >= 2
     leaks = []
     objects = site.path / ".tether/local/objects"
@@ -676,3 +679,31 @@ def test_an_unclassified_command_is_refused_and_recorded(site):
         )
         assert verdict.decision.code == "SECURITY_VIOLATION"
     assert [e.body["rules"] for e in entries(site, "decided")] == [["risk.unclassified"], ["self.governance"]]
+
+
+def nested(levels):
+    value = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("session", ["s1", "s2"], ids=["with an intent", "without one"])
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"path": "src/auth/new.py", "content": "x", "more": nested(900)},
+        {"path": nested(900), "content": "x"},
+        {"path": "src/auth/\udcff.py", "content": "x"},
+        {"path": "src/auth/new.py", "content": "\ud800"},
+        {"path": "src/auth/new.py\0", "content": "x"},
+        {"\udcff": "x"},
+    ],
+    ids=["deep", "deep path", "undecodable name", "half a character", "nul", "undecodable argument"],
+)
+def test_hostile_arguments_are_answered_and_never_raise(site, args, session):
+    site.select()
+    outcome = site.call("write_file", session, **args)
+    assert code(outcome) in {"BAD_ARGUMENTS", "SECURITY_VIOLATION", "INTENT_REQUIRED"}
+    assert "verified" in site.tether("journal", "verify")
+    assert not list((site.path / "src/auth").glob("new*"))

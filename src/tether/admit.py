@@ -35,6 +35,7 @@ _PLAIN = frozenset(
     map(chr, (*range(0x2D), *range(0x3A, 0x41), *range(0x5B, 0x5F), 0x60, *range(0x7B, 0x100)))
 )
 _CARRIERS = frozenset("?#@=&;")  # what an address needs to carry a secret
+DEPTH = 16  # levels of an argument that the journal keeps
 SHOWN = 400  # characters of an argument that the journal keeps
 
 
@@ -553,23 +554,29 @@ def _effect(effect: Effect, spots: dict[str, Spot]) -> dict[str, Any]:
     return kept
 
 
-def summarise(value: Any) -> Any:
-    """Arguments as the journal may keep them: long texts by hash, the rest without secrets."""
+def summarise(value: Any, depth: int = 0) -> Any:
+    """Arguments as the journal may keep them: long texts by hash, the rest without secrets, never too deep."""
+    if depth > DEPTH:
+        return "…"
     if isinstance(value, str):
         if len(value) > SHOWN:
             data = value.encode("utf-8", "surrogatepass")
             return {"sha256": sha256(data).hexdigest(), "chars": len(value), "head": clean(value[:80])}
         return clean(value)
     if isinstance(value, dict):
-        return {clean(str(k)): summarise(v) for k, v in value.items()}
+        return {clean(str(k)): summarise(v, depth + 1) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [summarise(v) for v in value]
+        return [summarise(v, depth + 1) for v in value]
     return value
 
 
 def clean(text: str) -> str:
     """Text without secrets and without what JSON cannot carry."""
-    if _PLAIN.isdisjoint(text) and all(len(part) < 16 for part in text.translate(_BREAKS).split()):
+    if (
+        text.isascii()
+        and _PLAIN.isdisjoint(text)
+        and all(len(part) < 16 for part in text.translate(_BREAKS).split())
+    ):
         return (
             text  # a path or a name: nothing that could stand for a secret, and no need to load the detector
         )

@@ -40,7 +40,7 @@ async def submit(
         return await _submit(
             workspace, call, ask, emit, None if deadline is None else time.monotonic() + deadline
         )
-    except TetherError as error:
+    except Exception as error:
         return Outcome(ok=False, error=to_wire(error))
 
 

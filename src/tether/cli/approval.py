@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from tether.admit import clean
 from tether.cli.output import dump, printable, say, table
 from tether.cli.person import require_person
 from tether.errors import TetherError
@@ -103,9 +104,9 @@ def answer(project: Project, approval_id: str, state: str, who: str, reason: str
             raise TetherError("APPROVAL_EXPIRED", f"approval `{approval_id}` is already {held['state']}")
         if turn.now >= held["expires"]:
             raise TetherError("APPROVAL_EXPIRED", f"approval `{approval_id}` has expired")
-        body = {"approval": approval_id, "state": state, "by": who, "reason": reason}
-        turn.append("answered", body, run=held["session"])
-        return {**held, "state": state, "by": who, "reason": reason}
+        said = {"state": state, "by": who, "reason": clean(reason)}
+        turn.append("answered", {"approval": approval_id, **said}, run=held["session"])
+        return {**held, **said}
 
 
 def watch(project: Project) -> int:
