@@ -95,3 +95,12 @@ def test_every_decision_is_listed_and_numbered_in_order():
     listed = re.findall(r"\]\((\d{4}-[a-z0-9-]+\.md)\)", (ROOT / "docs/decisions/README.md").read_text())
     assert listed == sorted(p.name for p in (ROOT / "docs/decisions").glob("0*.md"))
     assert [int(name[:4]) for name in listed] == list(range(1, len(listed) + 1))
+
+
+def test_the_architecture_page_names_every_part_of_the_house():
+    text = (ROOT / "docs/architecture.md").read_text()
+    parts = {
+        p.stem for p in (ROOT / "src/tether").iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()
+    }
+    for part in parts - {"__init__", "__main__"}:
+        assert re.search(rf"^\| .*`{part}`", text, re.MULTILINE), f"`{part}` has no row"
