@@ -83,7 +83,7 @@ class Peers:
         if not os.path.isdir(found["django"]):
             into = os.path.join(self.folder, "sdist")
             words = [os.path.join(self.bin, "pip"), "download", "-q", "--no-deps", "--no-binary", ":all:"]
-            subprocess.run([*words, "--no-build-isolation", "django==5.2", "-d", into], check=True)
+            subprocess.run([*words, "django==5.2", "-d", into], check=True)
             self._unpack(os.path.join(into, os.listdir(into)[0]), found["django"])
         if not os.path.isdir(found["effect"]):
             into = os.path.join(self.folder, "tarball")

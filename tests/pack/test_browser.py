@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -166,6 +167,42 @@ def test_the_module_packs_for_npm(tmp_path: Path) -> None:
     )
     listed = {file["path"] for file in json.loads(done.stdout)[0]["files"]}
     assert listed == {"README.md", "core.zip", "index.js", "package.json"}
+
+
+@pytest.mark.slow
+def test_xmllint_accepts_a_pack_of_anything(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(400):
+        name = "".join(chance.choice("ab<&>\"' ]⟦é\n\x01\udcff") for _ in range(6)) + str(number)
+        pieces = [
+            b"]]>",
+            b"<![CDATA[",
+            b"\x0c",
+            b"\xff",
+            b"&",
+            b"<",
+            b"\n",
+            b"\xef\xbf\xbe",
+            "⟦U+0041⟧".encode(),
+            b"a",
+        ]
+        data = b"".join(chance.choice(pieces) for _ in range(60)) + chance.randbytes(20).replace(b"\0", b"")
+        (tree / name).write_bytes(data)
+    out = tmp_path / "pack.xml"
+    code = (
+        "import sys, argparse\n"
+        "from tether.cli import pack\n"
+        "parser = argparse.ArgumentParser(); pack.add_arguments(parser)\n"
+        "pack.run(parser.parse_args(sys.argv[1:]))\n"
+    )
+    for format_ in ("claude-xml", "xml"):
+        words = [sys.executable, "-c", code, str(tree), "-q", "--no-cache", "-f", format_, "-o", str(out)]
+        subprocess.run(words, check=True)
+        schema = str(ROOT / "src/tether/pack/context.xsd")
+        subprocess.run(["xmllint", "--noout", "--schema", schema, str(out)], check=True, capture_output=True)
+        assert out.read_text().count("<file ") == 400
 
 
 @pytest.mark.slow

@@ -210,6 +210,13 @@ def test_files_named_on_standard_input_stay_inside(
         tether("pack", str(tree), "--stdin")
 
 
+def test_files_may_be_named_as_arguments(tether: Tether, tree: Path) -> None:
+    assert paths(tether("pack", "src/lib.py", "README.md", cwd=tree)[0]) == ["README.md", "src/lib.py"]
+    assert paths(tether("pack", "src/lib.py", cwd=tree)[0]) == ["src/lib.py"]
+    with pytest.raises(TetherError, match="cannot open the directory"):
+        tether("pack", str(tree / "absent"))
+
+
 def test_links_out_of_the_root_are_not_followed(tether: Tether, tree: Path) -> None:
     outside = tree.parent / "outside.txt"
     outside.write_text("private matter\n")

@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to pack, how much of it, in which format, and where to."""
     add = parser.add_argument
-    add("root", nargs="?", default=".", help="a directory, or the URL of a git repository")
+    add(
+        "paths",
+        nargs="*",
+        default=["."],
+        metavar="PATH",
+        help="a directory, files, or the URL of a git repository",
+    )
     add("-o", "--output", metavar="FILE", help="write to a file instead of standard output")
     add("-f", "--format", default="claude-xml", help="plus-minus, claude-xml, xml, markdown or json")
     add("--lens", default="", help="architecture, debug, security, onboarding, or one of tether.toml")
@@ -74,16 +80,16 @@ def run(args: argparse.Namespace) -> int:
     if args.zoom:
         from tether.cli import zoom as command
 
+        args.root = args.paths[0]
         return command.run_target(args, args.zoom)
     with ExitStack() as stack:
-        root = args.root
         from tether.pack.clone import clone, is_remote
-
-        if is_remote(root):
-            root = stack.enter_context(clone(root))
         from tether.pack.shell import prepare
 
-        job = prepare(make_request(args, root))
+        root, named = split_paths(args.paths)
+        if is_remote(root):
+            root = stack.enter_context(clone(root))
+        job = prepare(make_request(args, root, named))
         stack.callback(job.close)
         for notice in job.notices:
             print(f"tether: {notice}", file=sys.stderr)
@@ -97,7 +103,14 @@ def run(args: argparse.Namespace) -> int:
         return 0
 
 
-def make_request(args: argparse.Namespace, root: str) -> Request:
+def split_paths(paths: list[str]) -> tuple[str, tuple[str, ...] | None]:
+    """One directory or URL as the root; or files, named one by one, below the current directory."""
+    if len(paths) == 1 and not os.path.isfile(paths[0]):
+        return paths[0], None
+    return ".", tuple(paths)
+
+
+def make_request(args: argparse.Namespace, root: str, named: tuple[str, ...] | None = None) -> Request:
     """The arguments, checked, as a request."""
     from tether.pack.budget import check_strategy, parse_budget
     from tether.pack.compose import Settings
@@ -142,7 +155,7 @@ def make_request(args: argparse.Namespace, root: str) -> Request:
         staged=args.staged,
         diff=args.diff,
         since=args.since,
-        paths=read_list(sys.stdin.read()) if args.stdin else None,
+        paths=read_list(sys.stdin.read()) if args.stdin else named,
         submodules=not args.no_submodules,
     )
     return Request(

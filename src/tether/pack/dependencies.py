@@ -10,7 +10,7 @@ from tether.pack.document import File
 from tether.pack.text import decode, is_binary, name_language
 
 _PYTHON = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+\(?([\w \t,*\n]+)|import[ \t]+([\w., \t]+))",
+    r"^[ \t]*(?:from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+(?:\(([^()]{0,4000})\)|([^\n#;(]+))|import[ \t]+([^\n#;]+))",
     re.MULTILINE,
 )
 _SCRIPT = re.compile(
@@ -23,10 +23,15 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"\n]{1,300})"', re.MULTILINE)
 _DOTTED = re.compile(r"^\s*import\s+(?:static\s+)?([\w.]+)", re.MULTILINE)
 _RUBY = re.compile(r"""^\s*require(?:_relative)?\s+["']([^"'\n]{1,300})["']""", re.MULTILINE)
 _SHELL = re.compile(r"""^\s*(?:source|\.)\s+["']?([^\s"'$]{1,300})""", re.MULTILINE)
-_ENDINGS = (
-    *("", ".py", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".d.ts", ".rs", ".rb", ".java", ".kt", ".scala", ".h"),
-    *("/__init__.py", "/index.ts", "/index.tsx", "/index.js", "/mod.rs"),
-)
+_SCRIPTS = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".d.ts", ".vue", "/index.ts", "/index.tsx", "/index.js")
+_JVM = (".java", ".kt", ".scala", ".groovy")
+_ENDINGS = {
+    "python": (".py", "/__init__.py", ".pyi"),
+    **dict.fromkeys(("javascript", "typescript", "tsx", "vue", "svelte"), _SCRIPTS),
+    "rust": (".rs", "/mod.rs"),
+    **dict.fromkeys(("java", "kotlin", "scala", "groovy"), _JVM),
+    "ruby": (".rb",),
+}
 
 
 def find_dependencies(changed: Iterable[str], files: Mapping[str, File]) -> set[str]:
@@ -42,8 +47,9 @@ def find_dependencies(changed: Iterable[str], files: Mapping[str, File]) -> set[
         data = files[path].load()
         if data is None or is_binary(data):
             continue
+        endings = _ENDINGS.get(name_language(path), ())
         for candidate in name_imports(path, decode(data)):
-            found = _resolve(candidate, files, suffixes)
+            found = _resolve(candidate, endings, files, suffixes)
             if found:
                 needed.add(found)
     return needed - changed
@@ -86,13 +92,11 @@ def name_imports(path: str, text: str) -> Iterable[str]:
 
 def _name_python(folder: str, text: str) -> Iterable[str]:
     for match in _PYTHON.finditer(text):
-        source, names, plain = match.groups()
+        source, many, some, plain = match.groups()
         if plain:
-            for name in plain.split(","):
-                words = name.split()
-                if words:
-                    yield words[0].replace(".", "/")
+            yield from (name.split()[0].replace(".", "/") for name in plain.split(",") if name.strip())
             continue
+        names = re.sub(r"#[^\n]*|\\", "", many or some)
         dots = len(source) - len(source.lstrip("."))
         base = source.lstrip(".").replace(".", "/")
         if dots:
@@ -107,14 +111,16 @@ def _name_python(folder: str, text: str) -> Iterable[str]:
         yield base
 
 
-def _resolve(stem: str, files: Mapping[str, File], suffixes: Mapping[str, list[str]]) -> str:
+def _resolve(
+    stem: str, endings: tuple[str, ...], files: Mapping[str, File], suffixes: Mapping[str, list[str]]
+) -> str:
     """The one file a stem means; a stem that could mean several means none."""
     if not stem or stem.startswith(".."):
         return ""
-    for ending in _ENDINGS:
+    for ending in ("", *endings):
         if stem + ending in files:
             return stem + ending
-    for ending in _ENDINGS[1:]:
+    for ending in endings or ("",):
         found = suffixes.get(stem + ending, [])
         if len(found) == 1:
             return found[0]
