@@ -29,12 +29,7 @@ from tether.pack.shape import as_type, read_outline
 from tether.pack.tokenizers import find_tokenizer
 from tether.source.walk import walk
 
-TETHER = (
-    "import argparse, sys\n"
-    "from tether.cli import pack\n"
-    "parser = argparse.ArgumentParser(); pack.add_arguments(parser)\n"
-    "sys.exit(pack.run(parser.parse_args(sys.argv[1:])))\n"
-)
+TETHER = (sys.executable, "-m", "tether.cli", "pack")
 COUNT = (
     "import os, sys\n"
     "from tether.source.tokens import tokenizer\n"
@@ -56,7 +51,7 @@ def measure_tree(name: str, tree: str, peers: Peers) -> None:
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
         out = os.path.join(folder, "out")
-        tether = [sys.executable, "-c", TETHER, tree, "-o", out, "-q"]
+        tether = [*TETHER, tree, "-o", out, "-q"]
         cold = run([*tether, "--no-cache"], tree, env)
         plain = run([*tether, "--no-cache", "--allow-sensitive"], tree, env)
         run(tether, tree, env)
@@ -117,7 +112,7 @@ def measure_structure(name: str, tree: str, peers: Peers) -> None:
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
         ours, theirs = os.path.join(folder, "ours"), os.path.join(folder, "theirs")
-        words = [sys.executable, "-c", TETHER, tree, "-o", ours, "-q", "--truncate-mode", "structure"]
+        words = [*TETHER, tree, "-o", ours, "-q", "--truncate-mode", "structure"]
         for pattern in ("*.py", "*.ts", "*.js"):
             words += ["--include", pattern]
         cold = run(words, tree, env)
@@ -182,7 +177,7 @@ def measure_formats(files: int, times: int = 3) -> None:
         for format_ in ("plus-minus", "claude-xml"):
             env = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, format_)}
             env["PYTHONPATH"] = os.pathsep.join(sys.path)
-            words = [sys.executable, "-c", TETHER, tree, "-o", out, "-q", "-f", format_]
+            words = [*TETHER, tree, "-o", out, "-q", "-f", format_]
             spent["cold", format_] = run([*words, "--no-cache"], tree, env, times).cpu
             run(words, tree, env)
             spent["warm", format_] = run(words, tree, env, times).cpu

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tether.control.risk import classify
+from tether.pack import verbs as packs
 from tether.project import Project, open_project
 from tether.tools import files, intents, listing, patches, shell
 from tether.types import replace
@@ -25,6 +26,7 @@ class Workspace:
             **files.VERBS,
             **listing.VERBS,
             **patches.VERBS,
+            **packs.VERBS,
             "run_command": replace(shell.VERBS["run_command"], prepare=self._prepare_command),
         }
 

@@ -191,14 +191,20 @@ def test_xmllint_accepts_a_pack_of_anything(tmp_path: Path) -> None:
         data = b"".join(chance.choice(pieces) for _ in range(60)) + chance.randbytes(20).replace(b"\0", b"")
         (tree / name).write_bytes(data)
     out = tmp_path / "pack.xml"
-    code = (
-        "import sys, argparse\n"
-        "from tether.cli import pack\n"
-        "parser = argparse.ArgumentParser(); pack.add_arguments(parser)\n"
-        "pack.run(parser.parse_args(sys.argv[1:]))\n"
-    )
     for format_ in ("claude-xml", "xml"):
-        words = [sys.executable, "-c", code, str(tree), "-q", "--no-cache", "-f", format_, "-o", str(out)]
+        words = [
+            sys.executable,
+            "-m",
+            "tether.cli",
+            "pack",
+            str(tree),
+            "-q",
+            "--no-cache",
+            "-f",
+            format_,
+            "-o",
+            str(out),
+        ]
         subprocess.run(words, check=True)
         schema = str(ROOT / "src/tether/pack/context.xsd")
         subprocess.run(["xmllint", "--noout", "--schema", schema, str(out)], check=True, capture_output=True)
@@ -207,15 +213,20 @@ def test_xmllint_accepts_a_pack_of_anything(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_xmllint_accepts_a_pack_of_this_repository(tmp_path: Path) -> None:
-    code = (
-        "import sys, argparse\n"
-        "from tether.cli import pack\n"
-        "parser = argparse.ArgumentParser(); pack.add_arguments(parser)\n"
-        "pack.run(parser.parse_args(sys.argv[1:]))\n"
-    )
     out = tmp_path / "pack.xml"
     for extra in ([], ["--lens", "architecture"], ["--budget", "20k"], ["-f", "xml"]):
-        words = [sys.executable, "-c", code, str(ROOT), "-q", "--no-cache", "-o", str(out), *extra]
+        words = [
+            sys.executable,
+            "-m",
+            "tether.cli",
+            "pack",
+            str(ROOT),
+            "-q",
+            "--no-cache",
+            "-o",
+            str(out),
+            *extra,
+        ]
         subprocess.run(words, check=True)
         schema = str(ROOT / "src/tether/pack/context.xsd")
         subprocess.run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import os
@@ -10,12 +9,12 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 from tests.pack.exact import exact, parse
 
+from tether.cli.frame import load, parser_of
 from tether.errors import TetherError
 from tether.pack.store import change
 
@@ -71,11 +70,9 @@ def tether(
     def call(*words: str, cwd: Path | None = None) -> tuple[str, str]:
         if cwd is not None:
             monkeypatch.chdir(cwd)
-        command = import_module(f"tether.cli.{words[0]}")
-        parser = argparse.ArgumentParser()
-        command.add_arguments(parser)
+        args = parser_of(words[0]).parse_args(list(words[1:]))
         capfdbinary.readouterr()
-        assert command.run(parser.parse_args(list(words[1:]))) == 0
+        assert load(words[0]).run(args) == 0
         sys.stdout.flush()
         said = capfdbinary.readouterr()
         return said.out.decode(), said.err.decode()
@@ -332,7 +329,7 @@ def test_a_lens_of_tether_toml_is_used(tether: Tether, tree: Path) -> None:
 
 def test_learned_utility_changes_the_next_pack_and_not_a_frozen_one(tether: Tether, tree: Path) -> None:
     frozen = tether("pack", str(tree), "--lens", "debug", "--frozen")[0]
-    tether("feedback", "src/lib.py:1.0:useful", "--root", str(tree), "--lens", "debug")
+    tether("feedback", "src/lib.py:1.0:useful", "-C", str(tree), "--lens", "debug")
     root = parse(tether("pack", str(tree), "--lens", "debug")[0])
     found = {f.get("path"): f.get("priority") for f in root.findall(".//file")}
     assert (found["src/lib.py"], found["src/app.py"]) == ("90", "85")
@@ -342,12 +339,11 @@ def test_learned_utility_changes_the_next_pack_and_not_a_frozen_one(tether: Teth
 def test_a_frozen_pack_opens_no_store(tree: Path, tmp_path: Path) -> None:
     change(str(tree), lambda store: store.rate("src/app.py", 1.0, "now"))
     code = (
-        "import sys, argparse\n"
+        "import sys\n"
         "opened = []\n"
         "sys.addaudithook(lambda name, args: opened.append(str(args[0])) if name == 'open' else None)\n"
-        "from tether.cli import pack\n"
-        "parser = argparse.ArgumentParser(); pack.add_arguments(parser)\n"
-        "pack.run(parser.parse_args([sys.argv[1], '--no-cache', '-o', sys.argv[2], *sys.argv[3:]]))\n"
+        "from tether.cli.frame import run\n"
+        "run(['pack', sys.argv[1], '--no-cache', '-o', sys.argv[2], *sys.argv[3:]])\n"
         "print([name for name in opened if 'context_store' in name or 'context.lock' in name])\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -369,11 +365,9 @@ def test_a_frozen_pack_is_the_same_bytes_anywhere(tether: Tether, tree: Path, tm
         os.utime(path, (1, 1))
     git(copy, "remote", "add", "origin", "git@example.org:x/y.git")
     code = (
-        "import sys, argparse\n"
-        "from tether.cli import pack\n"
-        "parser = argparse.ArgumentParser(); pack.add_arguments(parser)\n"
-        "words = '--frozen --no-cache -q --lens debug --budget 2k'.split()\n"
-        "pack.run(parser.parse_args([sys.argv[1], *words]))\n"
+        "import sys\n"
+        "from tether.cli.frame import run\n"
+        "run(['pack', sys.argv[1], *'--frozen --no-cache -q --lens debug --budget 2k'.split()])\n"
     )
     outputs = set()
     for root, locale, zone, seed in ((tree, "C", "UTC", "1"), (copy, "tr_TR.UTF-8", "Asia/Tokyo", "2")):
@@ -407,7 +401,7 @@ def test_the_second_pack_counts_nothing_and_says_the_same(tether: Tether, tree: 
 
 
 def test_zooms_go_to_the_session_and_can_be_undone(tether: Tether, tree: Path) -> None:
-    root = ("--root", str(tree))
+    root = ("-C", str(tree))
     tether("zoom", "--session", "create:s1", *root)
     tether("zoom", "function=alpha", *root)
     out, _ = tether("zoom", "function=gamma", *root)
@@ -427,12 +421,12 @@ def test_zooms_go_to_the_session_and_can_be_undone(tether: Tether, tree: Path) -
 
 
 def test_a_zoom_teaches_the_store_of_a_project_and_no_other(tether: Tether, tree: Path) -> None:
-    tether("zoom", "function=alpha", "--root", str(tree))
+    tether("zoom", "function=alpha", "-C", str(tree))
     assert not (tree / ".tether").exists()
     (tree / ".tether").mkdir()
-    tether("zoom", "function=alpha", "--root", str(tree), "--frozen")
+    tether("zoom", "function=alpha", "-C", str(tree), "--frozen")
     assert not (tree / ".tether/local").exists()
-    tether("zoom", "function=alpha", "--root", str(tree))
+    tether("zoom", "function=alpha", "-C", str(tree))
     data = json.loads((tree / ".tether/local/context_store.json").read_text())
     assert data["files"]["src/app.py"]["utility_score"] == 0.515
 
@@ -452,5 +446,5 @@ def test_feedback_takes_a_whole_message(tether: Tether, tree: Path, tmp_path: Pa
         },
     }
     (tmp_path / "m.json").write_text(json.dumps(message))
-    out, _ = tether("feedback", "--json", str(tmp_path / "m.json"), "--root", str(tree))
+    out, _ = tether("feedback", "--message", str(tmp_path / "m.json"), "-C", str(tree))
     assert out == "0.620 a.py\n0.590 lens none\n"

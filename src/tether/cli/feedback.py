@@ -11,6 +11,11 @@ from typing import Any
 
 from tether.errors import TetherError
 
+EXAMPLES = """\
+  tether feedback src/app.py:0.9:central docs/old.md:0.1
+  tether feedback --lens architecture --effectiveness 0.8
+  tether feedback --message feedback.json     # a context/feedback message"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Ratings one by one, or a whole message."""
@@ -19,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--effectiveness", type=float, metavar="X", help="how well the whole pack served, from 0 to 1")
     add("--lens", default="", help="the lens the pack was made with")
     add("--session-id", default="", help="whose judgement this is")
-    add("--json", metavar="FILE", help="a context/feedback message; - reads standard input")
-    add("--root", default=".", help="the project's directory")
+    add("--message", metavar="FILE", help="a context/feedback message; - reads standard input")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,19 +32,22 @@ def run(args: argparse.Namespace) -> int:
     from tether.pack.feedback import give_feedback, parse_rating
 
     params: dict[str, Any]
-    if args.json:
+    if args.message:
         if args.ratings or args.effectiveness is not None:
-            raise TetherError("BAD_ARGUMENTS", "give ratings or --json, not both")
-        params = read_message(args.json)
+            raise TetherError("BAD_ARGUMENTS", "give ratings or --message, not both")
+        params = read_message(args.message)
     else:
         params = {"session_id": args.session_id, "lens": args.lens}
         params["file_ratings"] = dict(parse_rating(text) for text in args.ratings)
         if args.effectiveness is not None:
             params["overall_effectiveness"] = args.effectiveness
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    answer = give_feedback(os.path.realpath(args.root), params, now)
+    answer = give_feedback(os.path.realpath(args.project), params, now)
     for notice in answer["notes"]:
         print(f"tether: {notice}", file=sys.stderr)
+    if args.json:
+        print(json.dumps(answer, ensure_ascii=False))
+        return 0
     for path, score in answer["utility_scores"].items():
         print(f"{score:.3f} {path}")
     if "effectiveness_score" in answer:

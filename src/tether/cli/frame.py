@@ -46,6 +46,9 @@ GROUPS: dict[str, dict[str, str]] = {
         "hook": "answer an agent's hook (agents run this, not people)",
     },
     "See": {
+        "pack": "pack files into one text that fits a model's context window",
+        "zoom": "look closer at a function, class, module or stretch of a file",
+        "feedback": "say which files of a pack were useful",
         "search": "search the code by words, names, paths, or a whole bug report",
         "context": "gather context for a question in a token budget",
         "similar": "find code like the code at a line",

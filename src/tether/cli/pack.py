@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from tether.pack.report import Run
     from tether.pack.shell import Job, Request
 
+EXAMPLES = """\
+  tether pack --lens architecture --budget 15k -o context.xml
+  tether pack --since main --clipboard        # what changed, and the shape of what it imports
+  tether pack --map                           # where the tokens go
+  tether pack https://example.org/repo.git    # a repository elsewhere, cloned for the moment"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to pack, how much of it, in which format, and where to."""
@@ -24,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "paths",
         nargs="*",
-        default=["."],
         metavar="PATH",
         help="a directory, files, or the URL of a git repository",
     )
@@ -80,13 +85,13 @@ def run(args: argparse.Namespace) -> int:
     if args.zoom:
         from tether.cli import zoom as command
 
-        args.root = args.paths[0]
+        args.project = args.paths[0] if args.paths else args.project
         return command.run_target(args, args.zoom)
     with ExitStack() as stack:
         from tether.pack.clone import clone, is_remote
         from tether.pack.shell import prepare
 
-        root, named = split_paths(args.paths)
+        root, named = split_paths(args.paths, args.project)
         if is_remote(root):
             root = stack.enter_context(clone(root))
         job = prepare(make_request(args, root, named))
@@ -103,11 +108,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
 
 
-def split_paths(paths: list[str]) -> tuple[str, tuple[str, ...] | None]:
-    """One directory or URL as the root; or files, named one by one, below the current directory."""
-    if len(paths) == 1 and not os.path.isfile(paths[0]):
+def split_paths(paths: list[str], project: str) -> tuple[str, tuple[str, ...] | None]:
+    """One directory or URL as the root; or files, named one by one, of the project."""
+    if not paths:
+        return project, None
+    if len(paths) == 1 and not os.path.isfile(os.path.join(project, paths[0])):
         return paths[0], None
-    return ".", tuple(paths)
+    return project, tuple(paths)
 
 
 def make_request(args: argparse.Namespace, root: str, named: tuple[str, ...] | None = None) -> Request:
@@ -136,7 +143,7 @@ def make_request(args: argparse.Namespace, root: str, named: tuple[str, ...] | N
         # A pack must not contain the pack before it.
         exclude += () if inside.startswith("..") else (f"/{inside}",)
     settings = Settings(
-        format=find_format(args.format).name,
+        format=find_format("json" if args.json else args.format).name,
         budget=None if args.budget is None else parse_budget(args.budget),
         strategy=check_strategy(args.strategy),
         mode=args.truncate_mode,

@@ -12,12 +12,17 @@ from typing import Any
 
 from tether.errors import TetherError
 
+EXAMPLES = """\
+  tether zoom function=parse_target --budget=500
+  tether zoom class=Engine --depth=full
+  tether zoom file=src/app.py:100-200 --context=5
+  tether zoom --session create:review         # zooms are kept from here on"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to see and how, or which session to work on."""
     add = parser.add_argument
     add("target", nargs="?", help="function=NAME, class=NAME, module=NAME or file=PATH:10-40")
-    add("--root", default=".", help="the project's directory")
     add("--budget", metavar="N", help="the most tokens: 500, 2k")
     add("--tokenizer", default="o200k", help="o200k, cl100k or estimate")
     add("--allow-sensitive", action="store_true", help="keep secrets")
@@ -56,7 +61,7 @@ def _now() -> str:
 def run_target(args: argparse.Namespace, text: str) -> int:
     """One zoom to standard output."""
     from tether.pack.budget import parse_budget
-    from tether.pack.inspection import inspect, remember
+    from tether.pack.inspection import as_answer, inspect, remember
     from tether.pack.target import DEPTHS, parse_target
 
     if args.depth not in DEPTHS:
@@ -64,7 +69,7 @@ def run_target(args: argparse.Namespace, text: str) -> int:
     if args.context < 0:
         raise TetherError("BAD_ARGUMENTS", f"--context `{args.context}`: give 0 or more lines")
     target = parse_target(text, args.lines)
-    root = os.path.realpath(args.root)
+    root = os.path.realpath(args.project)
     found = inspect(
         root,
         target,
@@ -76,11 +81,12 @@ def run_target(args: argparse.Namespace, text: str) -> int:
         tokenizer=args.tokenizer,
         sensitive=args.allow_sensitive,
     )
-    sys.stdout.buffer.write(found.text.encode())
+    notices = [] if args.frozen else remember(root, target, args.depth, found, _now())
+    for notice in notices:
+        print(f"tether: {notice}", file=sys.stderr)
+    text = json.dumps(as_answer(found, notices), ensure_ascii=False) + "\n" if args.json else found.text
+    sys.stdout.buffer.write(text.encode())
     sys.stdout.buffer.flush()
-    if not args.frozen:
-        for notice in remember(root, target, args.depth, found, _now()):
-            print(f"tether: {notice}", file=sys.stderr)
     return 0
 
 
@@ -89,7 +95,7 @@ def run_session(args: argparse.Namespace) -> int:
     from tether.pack import sessions
     from tether.pack.target import parse_target
 
-    root = os.path.realpath(args.root)
+    root = os.path.realpath(args.project)
     action, _, name = (args.session or "").partition(":")
     if args.session and action in ("list", "show"):
         data = sessions.read_sessions(root)

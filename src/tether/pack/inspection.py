@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from tether.pack import sessions
 from tether.pack.redaction import find_secrets
@@ -41,6 +42,27 @@ def inspect(
         return zoom(files, target, detail)
     finally:
         reader.close()
+
+
+def as_answer(found: Zoomed, notes: list[str]) -> dict[str, Any]:
+    """A zoom as data, for whoever does not read XML."""
+    return {
+        "text": found.text,
+        "utilized": found.utilized,
+        "truncated": found.truncated,
+        "paths": list(found.paths),
+        "related": [
+            {
+                "relation": z.relation,
+                "type": z.type,
+                "target": z.target,
+                "budget": z.budget,
+                "command": z.command,
+            }
+            for z in found.related
+        ],
+        "notes": notes,
+    }
 
 
 def remember(root: str, target: Target, depth: str, zoomed: Zoomed, now: str) -> list[str]:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tether.pack.feedback import give_feedback, parse_feedback
-from tether.pack.inspection import inspect, remember
 from tether.pack.target import DEPTHS, TYPES, read_arguments
 from tether.types import Effect, Prepared, Verb
 
@@ -65,22 +64,13 @@ def prepare_zoom(root: Root, args: dict[str, Any]) -> Prepared:
         raise _bad("`context` must be a number of lines")
 
     def run(ctx: Any) -> dict[str, Any]:
+        from tether.pack.inspection import as_answer, inspect, remember
+
         found = inspect(
             root.path, target, depth=depth, budget=budget, context=context, module=module, tests=tests
         )
         notes = remember(root.path, target, depth, found, _now())
-        return {
-            "text": found.text,
-            "utilized": found.utilized,
-            "truncated": found.truncated,
-            "paths": list(found.paths),
-            "related": [
-                {"relation": z.relation, "type": z.type, "target": z.target, "budget": z.budget}
-                | {"command": z.command}
-                for z in found.related
-            ],
-            "notes": notes,
-        }
+        return as_answer(found, notes)
 
     return Prepared((Effect("read", target.name if target.type == "file" else "."),), run)
 
