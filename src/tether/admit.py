@@ -12,10 +12,10 @@ from hashlib import sha256
 from tether.control.decide import CHANGING, decide, is_mutating, signature
 from tether.control.facts import Facts
 from tether.errors import TetherError
+from tether.record.digest import clean, keep_agent, keep_decision, keep_effect, summarise
 from tether.record.journal import canonical
 from tether.record.trace import derive_id
 from tether.source.git import head_revision
-from tether.source.root import refusal
 from tether.source.staging import forget, name_aside, roll_forward
 from tether.source.swap import Staged
 from tether.types import Approval, Change, Decision, Effect, Risk, Spot, noun, plain, replace
@@ -27,16 +27,9 @@ if TYPE_CHECKING:
 
     from tether.project import Project
     from tether.record.journal import Turn
-    from tether.types import Agent, Call
+    from tether.types import Call
 
 TICKET_SECONDS = 900  # how long an agent that runs its own tool may take before its ticket is reconciled
-_BREAKS = str.maketrans("./_-", "    ")
-_PLAIN = frozenset(
-    map(chr, (*range(0x2D), *range(0x3A, 0x41), *range(0x5B, 0x5F), 0x60, *range(0x7B, 0x100)))
-)
-_CARRIERS = frozenset("?#@=&;")  # what an address needs to carry a secret
-DEPTH = 16  # levels of an argument that the journal keeps
-SHOWN = 400  # characters of an argument that the journal keeps
 
 
 @noun
@@ -106,13 +99,13 @@ def admit(
             "door": call.door,
             "tree": project.tree,
             "work": call.work,
-            "agent": _agent(call.agent),
+            "agent": keep_agent(call.agent),
             "args": summarise(call.args),
-            "effects": [_effect(e, spots) for e in effects],
+            "effects": [keep_effect(e, spots) for e in effects],
             "mutating": mutating,
             "call_hash": digest,
             "paths": paths,
-            **_decision(decision),
+            **keep_decision(decision),
         }
         if decision.verdict == "allow":
             if mutating:
@@ -175,10 +168,10 @@ def _refuse(project: Project, turn: Turn, call: Call, decision: Decision, sign: 
         "verb": call.verb,
         "door": call.door,
         "tree": project.tree,
-        "agent": _agent(call.agent),
+        "agent": keep_agent(call.agent),
         "args": summarise(call.args),
         "signature": sign,
-        **_decision(decision),
+        **keep_decision(decision),
     }
     turn.append("decided", body, run=run, call=call.id)
     _break_loop(turn, run, body["signature"], project.config.governance.loop_limit)
@@ -204,7 +197,7 @@ def settle(
             changes,
             {
                 "verb": call.verb,
-                "agent": _agent(call.agent),
+                "agent": keep_agent(call.agent),
                 "intent": decision.intent,
                 "decision": {
                     "verdict": decision.verdict,
@@ -518,88 +511,3 @@ def _vcs(project: Project) -> dict[str, str]:
         return {}
     revision = head_revision(project.repository)
     return {"type": "git", "revision": revision} if revision else {}
-
-
-# ── what the journal keeps ───────────────────────────────────────────────────
-
-
-def _agent(agent: Agent) -> dict[str, str]:
-    told = {k: v for k, v in plain(agent).items() if v}
-    if not _CARRIERS.isdisjoint(agent.conversation):
-        told["conversation"] = clean(agent.conversation)
-    return told
-
-
-def _decision(decision: Decision) -> dict[str, Any]:
-    return {
-        "verdict": decision.verdict,
-        "code": decision.code,
-        "message": clean(decision.message),
-        "rules": list(decision.rules),
-        "policy": decision.policy,
-        "intent": decision.intent,
-    }
-
-
-def _effect(effect: Effect, spots: dict[str, Spot]) -> dict[str, Any]:
-    spot = spots.get(effect.target)
-    kept: dict[str, Any] = {
-        "kind": effect.kind,
-        "target": clean(spot.path if spot and spot.path else effect.target),
-    }
-    if effect.after is not None:
-        kept["after"] = effect.after
-    if effect.risk is not None:
-        kept["risk"] = effect.risk.level
-    return kept
-
-
-def summarise(value: Any, depth: int = 0) -> Any:
-    """Arguments as the journal may keep them: long texts by hash, the rest without secrets, never too deep."""
-    if depth > DEPTH:
-        return "…"
-    if isinstance(value, str):
-        if len(value) > SHOWN:
-            data = value.encode("utf-8", "surrogatepass")
-            return {"sha256": sha256(data).hexdigest(), "chars": len(value), "head": clean(value[:80])}
-        return clean(value)
-    if isinstance(value, dict):
-        return {clean(str(k)): summarise(v, depth + 1) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [summarise(v, depth + 1) for v in value]
-    return value
-
-
-def clean(text: str) -> str:
-    """Text without secrets and without what JSON cannot carry."""
-    if (
-        text.isascii()
-        and _PLAIN.isdisjoint(text)
-        and all(len(part) < 16 for part in text.translate(_BREAKS).split())
-    ):
-        return (
-            text  # a path or a name: nothing that could stand for a secret, and no need to load the detector
-        )
-    from tether.source.redact import redact
-
-    return redact(text.encode("utf-8", "replace").decode()).text
-
-
-def explain(decision: Decision, **more: Any) -> dict[str, Any]:
-    """A refusal by the error contract, with the rules and the policy revision that decided."""
-    return {
-        "error_code": decision.code,
-        "message": decision.message,
-        "recoverable": decision.recoverable,
-        "required_action": decision.required_action,
-        **({"suggested_action": decision.suggested_action} if decision.suggested_action else {}),
-        "rules": list(decision.rules),
-        "policy": decision.policy,
-        **more,
-    }
-
-
-def refuse_bad_path(spot: Spot) -> None:
-    """Raises for a path that must not be used."""
-    if spot.problem:
-        raise refusal(spot)

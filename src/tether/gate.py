@@ -7,8 +7,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from tether.admit import Verdict, admit, explain, foresee, refuse, remember, settle
+from tether.admit import Verdict, admit, foresee, refuse, remember, settle
 from tether.errors import TetherError, to_wire
+from tether.record.digest import explain
 from tether.tools.around import look_after, look_before, outside
 from tether.tools.work import Work
 from tether.types import Outcome, Pending

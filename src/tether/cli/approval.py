@@ -6,11 +6,11 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tether.admit import clean
 from tether.cli.output import dump, printable, say, table
 from tether.cli.person import require_person
 from tether.errors import TetherError
 from tether.project import Project, open_project
+from tether.record.digest import clean
 
 if TYPE_CHECKING:
     import argparse

@@ -22,6 +22,12 @@ SECRETS = (
     r"pypirc|npmrc|kube/config|docker/config\.json|git-credentials|pgpass|config/gcloud)|/etc/(?:g?shadow|sudoers)|"
     r"/proc/(?:\d+|self)/(?:environ|mem)"
 )
+# the same places wherever their beginning leads: behind a variable, or seen from a folder that an option names
+KEPT = (
+    r"(?:^|[/=])\.(?:ssh(?!/known_hosts|/config|/[^/]*\.pub$)(?:/|$)|aws(?:/|$)|gnupg(?:/|$)|netrc$|pypirc$|kube(?:/|$)"
+    r"|git-credentials$|pgpass$|config/(?:gcloud|gh)(?:/|$)|docker/config\.json$|vault-token$)"
+    r"|(?:^|[/=])id_(?:rsa|dsa|ecdsa|ed25519)$|/etc/(?:g?shadow|sudoers)$"
+)
 OWN = r"(?:^|/)(?:\.tether|\.orchestration)(?:/|$)|(?:^|/)tether(?:\.local)?\.toml$"
 AGENT = r"(?:^|/)\.(?:claude|gemini|codex|cline|clinerules)(?:/|$)"
 GIT = r"(?:^|/)\.git(?:/|$)"
@@ -43,6 +49,11 @@ def join(folder: str, path: str) -> str:
         else:
             pieces.append(piece)
     return ("/" if whole.startswith("/") else "") + "/".join(pieces) or "."
+
+
+def leads_to_secrets(path: str) -> bool:
+    """Whether an argument names a place where secrets are kept, however its beginning is spelled."""
+    return ("." in path or "id_" in path or "/etc/" in path) and re.search(KEPT, path) is not None
 
 
 def is_certain(path: str) -> bool:

@@ -19,7 +19,7 @@ from tether.control.expansion import (
     expand_words,
     is_tame,
 )
-from tether.control.paths import HARMLESS, SECRETS, is_certain, join, judge_write, show
+from tether.control.paths import HARMLESS, SECRETS, is_certain, join, judge_write, leads_to_secrets, show
 from tether.source.pattern import lazy
 from tether.source.shell import parse
 from tether.source.shelltree import Compound, Pipeline, Redirect, Script, Simple, Step, Word, scripts_of
@@ -463,6 +463,10 @@ class Scan:
         self.fields = fields
         self.dispatch(fields, feed)
         self.fields = outer
+        for field in fields[1:]:
+            # whatever the command does with it, and however `reads` could be told: nobody reads keys unasked
+            if leads_to_secrets(field.text):
+                self.note("U", "risk.path.secret", f"names `{show(field.text)}`, where secrets are kept")
         if len(self.notes) == before:
             name = show(fields[0].text)
             self.note("U", "risk.command.unknown", f"`{name}` is not known to be safe")

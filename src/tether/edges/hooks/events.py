@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from tether.admit import TICKET_SECONDS, admit, clean, explain, keep, remember, settle_open
+from tether.admit import TICKET_SECONDS, admit, keep, remember, settle_open
 from tether.edges.hooks.tools import command_name, understand
 from tether.edges.hooks.wires import Reply
 from tether.project import open_project
+from tether.record.digest import clean, explain
 from tether.types import Agent, Call, Change
 
 TYPE_CHECKING = False
