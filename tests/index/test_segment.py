@@ -25,11 +25,7 @@ COUNTS = st.dictionaries(WORDS, st.integers(1, 1000), min_size=1, max_size=6)
 def build(path: Path, files: dict[int, list[dict[str, int]]]) -> Segment:
     builder = Builder()
     for file, passages in sorted(files.items()):
-        whole: dict[str, int] = {}
-        for passage in passages:
-            for term, count in passage.items():
-                whole[term] = whole.get(term, 0) + count
-        builder.add(file, whole, passages)
+        builder.add(file, {}, passages)
     write_segment(str(path), builder.encode())
     return Segment(str(path))
 
@@ -108,7 +104,7 @@ def test_more_of_a_term_never_weighs_less_and_a_longer_file_never_more(tmp_path:
 def test_a_checksum_tells_one_changed_bit(tmp_path: Path) -> None:
     path = tmp_path / "s"
     builder = Builder()
-    builder.add(1, {"term": 2}, [{"term": 2}])
+    builder.add(1, {"path": 2}, [{"term": 2}])
     check = write_segment(str(path), builder.encode())
     assert check_segment(str(path)) == check
     data = bytearray(path.read_bytes())

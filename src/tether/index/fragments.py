@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 from tether.types import noun
@@ -68,26 +69,33 @@ class _Rows:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts: list[int] = []
-        self.ends: list[int] = []
-        self.lines: list[int] = []
-        at = 0
-        for number, line in enumerate(text.split("\n"), 1):
-            for offset in range(0, len(line), ROW_CHARS) if len(line) > ROW_CHARS else (0,):
-                self.starts.append(at + offset)
-                self.ends.append(at + min(len(line), offset + ROW_CHARS))
-                self.lines.append(number)
-            at += len(line) + 1
-        if text.endswith("\n") or not text:
-            self.starts.pop()
-            self.ends.pop()
-            self.lines.pop()
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        lengths = list(map(len, lines))
+        self.starts = [0, *accumulate(length + 1 for length in lengths)][: len(lines)]
+        self.ends = list(map(add, self.starts, lengths))
+        self.lines: Sequence[int] = range(1, len(lines) + 1)
+        if lengths and max(lengths) > ROW_CHARS:
+            self._split_lines()
+
+    def _split_lines(self) -> None:
+        starts, ends, lines = self.starts, self.ends, self.lines
+        rows = [
+            (at, min(end, at + ROW_CHARS), line)
+            for start, end, line in zip(starts, ends, lines, strict=True)
+            for at in range(start, max(end, start + 1), ROW_CHARS)
+        ]
+        self.starts, self.ends = [row[0] for row in rows], [row[1] for row in rows]
+        self.lines = [row[2] for row in rows]
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def row(self, line: int) -> int:
         """The first row of a line."""
+        if isinstance(self.lines, range):
+            return min(len(self.lines), line - 1)
         return bisect_left(self.lines, line)
 
     def get(self, row: int) -> str:

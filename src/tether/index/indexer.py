@@ -14,7 +14,7 @@ from tether.source.root import Root
 from tether.source.walk import DEFAULT_EXCLUDED, Found, walk
 from tether.types import noun
 
-FLUSH_TERMS: Final = 1_500_000  # postings gathered before they are written: bounds the memory
+FLUSH_TERMS: Final = 800_000  # postings gathered before they are written: bounds the memory
 BATCH: Final = 10  # files of a change that are committed together when many change at once
 
 
@@ -152,7 +152,7 @@ def update(
                 _touch(root, store, path)
         if new is not None:
             ready.append(new)
-            weight += len(new.counts) + sum(map(len, new.terms))
+            weight += 2 * sum(map(len, new.terms))
             if new.note:
                 unparsed.append((path, new.note))
         if weight > FLUSH_TERMS or (batch and len(ready) >= batch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import time
-from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
@@ -102,22 +101,21 @@ def take_apart(path: str, text: str, digest: str, size: int, mtime_ns: int, lexi
     fragments, begins = cuts.fragments, cuts.passages
     names = _names_by_line(shape, language, lexicon)
     terms = []
-    whole: dict[str, int] = {}
+    at = 0
     for place, first in enumerate(begins):
         last = begins[place + 1] if place + 1 < len(begins) else len(fragments)
         low, high = fragments[first], fragments[last - 1]
         inner = lexicon.count(text[low.start_char : high.end_char])
-        for term, count in inner.items():
-            whole[term] = whole.get(term, 0) + count
         end = fragments[last].start_line if last < len(fragments) else 1 << 60
-        for line in range(low.start_line, min(end, high.end_line + 1)):
-            for term in names.get(line, ()):
+        while at < len(names) and names[at][0] < end:
+            for term in names[at][1]:
                 inner[term] = inner.get(term, 0) + NAME_WEIGHT
-                whole[term] = whole.get(term, 0) + NAME_WEIGHT
+            at += 1
         terms.append(inner)
+    extra: dict[str, int] = {}
     for words, weight in ((path, PATH_WEIGHT), (stem_of(path), STEM_WEIGHT)):
         for term, count in lexicon.count(words).items():
-            whole[term] = whole.get(term, 0) + weight * count
+            extra[term] = extra.get(term, 0) + weight * count
     symbols = _symbols(shape, language, data)
     return NewFile(
         path,
@@ -135,21 +133,22 @@ def take_apart(path: str, text: str, digest: str, size: int, mtime_ns: int, lexi
         ),
         begins,
         symbols,
-        whole,
+        extra,
         tuple(terms),
         note,
     )
 
 
-def _names_by_line(shape: Outline | None, language: str, lexicon: Lexicon) -> Mapping[int, list[str]]:
-    """The terms of the names defined on each line."""
-    names: dict[int, list[str]] = {}
-    if shape is not None and language not in _KEYED:
-        for symbol in shape.symbols:
-            terms = lexicon.count(symbol.name)
-            if terms:
-                names.setdefault(symbol.start_line, []).extend(terms)
-    return names
+def _names_by_line(
+    shape: Outline | None, language: str, lexicon: Lexicon
+) -> list[tuple[int, dict[str, int]]]:
+    """The terms of the names defined in a file, each with its line, in order."""
+    if shape is None or language in _KEYED:
+        return []
+    return sorted(
+        ((symbol.start_line, lexicon.count(symbol.name)) for symbol in shape.symbols),
+        key=lambda item: item[0],
+    )
 
 
 def _symbols(shape: Outline | None, language: str, data: bytes) -> tuple[tuple[object, ...], ...]:

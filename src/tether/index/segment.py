@@ -52,14 +52,13 @@ def _table(tables: list[bytes], length: int) -> bytes:
 class Column:
     """One term's postings while they are gathered: files, then the passages of each file."""
 
-    __slots__ = ("files", "numbers", "passages", "weights", "within")
+    __slots__ = ("files", "items", "numbers", "weights")
 
     def __init__(self) -> None:
         self.files: list[int] = []
         self.weights = bytearray()
         self.numbers: list[int] = []  # how many passages of each file hold the term
-        self.passages: list[int] = []  # ordinals within the file
-        self.within = bytearray()
+        self.items: list[int] = []  # ordinal within the file, and the weight there in the low eight bits
 
     def encode(self) -> bytes:
         starts = [0]
@@ -68,15 +67,9 @@ class Column:
             total += number
             starts.append(total)
         head = array("I", [len(self.files), *self.files, *starts]).tobytes()
-        return b"".join(
-            (
-                head,
-                self.weights,
-                b"\0" * (len(self.weights) & 1),
-                array("H", self.passages).tobytes(),
-                self.within,
-            )
-        )
+        pad = b"\0" * (len(self.weights) & 1)
+        passages = array("H", [item >> 8 for item in self.items]).tobytes()
+        return b"".join((head, self.weights, pad, passages, bytes([item & 255 for item in self.items])))
 
 
 class Builder:
@@ -86,31 +79,37 @@ class Builder:
         self.columns: dict[str, Column] = {}
         self.postings = 0
 
-    def add(self, file: int, counts: Mapping[str, int], passages: Sequence[Mapping[str, int]]) -> None:
-        """One file: what counts for the whole of it, and the body and names of each passage, in order."""
-        columns = self.columns
+    def add(self, file: int, extra: Mapping[str, int], passages: Sequence[Mapping[str, int]]) -> None:
+        """One file: the terms of each passage, in order, and what counts for the whole file beside them."""
         spread: dict[str, list[int]] = {}
+        whole = dict(extra)
+        seen = whole.get
         for ordinal, inner in enumerate(passages):
             table = _table(_PASSAGE_WEIGHTS, sum(inner.values()))
+            base = ordinal << 8
             for term, count in inner.items():
-                item = ordinal << 8 | table[count if count < 256 else 255]
+                whole[term] = seen(term, 0) + count
+                item = base | table[count if count < 256 else 255]
                 if term in spread:
                     spread[term].append(item)
                 else:
                     spread[term] = [item]
-        table = _table(_FILE_WEIGHTS, sum(counts.values()))
-        for term, count in counts.items():
+        table = _table(_FILE_WEIGHTS, sum(whole.values()))
+        columns = self.columns
+        for term, count in whole.items():
             column = columns.get(term)
             if column is None:
                 column = columns[term] = Column()
             column.files.append(file)
             column.weights.append(table[count if count < 256 else 255])
-            items = spread.get(term, ())
-            column.numbers.append(len(items))
-            for item in items:
-                column.passages.append(item >> 8)
-                column.within.append(item & 255)
-            self.postings += 1 + len(items)
+            items = spread.get(term)
+            if items is None:
+                column.numbers.append(0)
+            else:
+                column.numbers.append(len(items))
+                column.items += items
+                self.postings += len(items)
+        self.postings += len(whole)
 
     def encode(self) -> Iterator[tuple[bytes, bytes]]:
         for term in sorted(self.columns):
@@ -203,8 +202,7 @@ class Segment:
                     column.files.append(file)
                     column.weights.append(weights[place])
                     column.numbers.append(high - low)
-                    column.passages.extend(passages[low:high])
-                    column.within.extend(within[low:high])
+                    column.items += [passages[n] << 8 | within[n] for n in range(low, high)]
             if column.files:
                 yield self.term(at), column
 
@@ -286,8 +284,7 @@ def _join(columns: list[Column]) -> bytes:
         joined.files.append(file)
         joined.weights.append(column.weights[place])
         joined.numbers.append(high - low)
-        joined.passages.extend(column.passages[low:high])
-        joined.within.extend(column.within[low:high])
+        joined.items += column.items[low:high]
     return joined.encode()
 
 

@@ -101,7 +101,7 @@ class NewFile:
     hashes: tuple[bytes, ...]  # sha256 of each fragment's text
     passages: tuple[int, ...]
     symbols: tuple[tuple[Any, ...], ...]  # rows of `symbol` without the file
-    counts: dict[str, int]
+    extra: dict[str, int]  # terms of its path, which count for the file as a whole
     terms: tuple[dict[str, int], ...]  # of each passage
     note: str = ""
 
@@ -285,7 +285,7 @@ class Store:
                 number = int(self.db.execute("INSERT INTO segment VALUES(NULL, 0, 0, 0)").lastrowid or 0)
             for file in files:
                 ids.append(self._insert(file, number))
-                builder.add(ids[-1], file.counts, file.terms)
+                builder.add(ids[-1], file.extra, file.terms)
             if files:
                 # Not synced: after a power cut the size and checksum kept here tell, and the index is remade.
                 path = self.segment_path(number)

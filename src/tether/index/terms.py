@@ -81,7 +81,8 @@ class Lexicon:
         counts: dict[str, int] = {}
         known = self._known
         for word, times in Counter(WORD.findall(text)).items():
-            for term in known.get(word) or self.split(word):
+            terms = known.get(word)
+            for term in self.split(word) if terms is None else terms:
                 counts[term] = counts.get(term, 0) + times
         return counts
 
