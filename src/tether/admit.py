@@ -69,8 +69,8 @@ def admit(
     With `ticket_seconds` the caller runs the tool itself and may never come back to settle; `accepts` are
     the hashes that each of its files may then have.
     """
-    project.require_own_journal()
     project.refresh()
+    project.require_own_journal()
     mutating = is_mutating(effects)
     spots = look(project, effects)
     paths = [spots[e.target].path for e in effects if e.kind in CHANGING and spots[e.target].path]
@@ -398,7 +398,7 @@ def _facts(
         loop_limit=config.governance.loop_limit,
         unknown_commands=config.approval.unknown,
         deletes=config.approval.deletes,
-        protected=config.security.protected,
+        protected=(*config.security.protected, *project.own_folders),
         intents=project.intents,
         intents_problem=project.intents_problem,
         selected=turn.fact(f"session:{session}", "intent") or "",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tether.admit import Verdict, admit, foresee, refuse, remember, settle
 from tether.errors import TetherError, to_wire
 from tether.record.digest import explain
-from tether.tools.around import look_after, look_before, outside
+from tether.tools.around import guarded, look_after, look_before, outside
 from tether.tools.work import Work
 from tether.types import Outcome, Pending
 
@@ -42,6 +42,7 @@ async def submit(
             workspace, call, ask, emit, None if deadline is None else time.monotonic() + deadline
         )
     except Exception as error:
+        # INVARIANT: what a call makes go wrong is an answer; an edge never has to guess whether it was refused
         return Outcome(ok=False, error=to_wire(error))
 
 
@@ -128,18 +129,19 @@ def _prepare(workspace: Workspace, verb: Verb, call: Call) -> Prepared | Outcome
 
 
 def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verdict, work: Work) -> Outcome:
+    project = workspace.project
     error: dict[str, Any] | None = None
     value: Any = None
     outcome = "done"
     runs = any(effect.kind == "run" for effect in prepared.effects)
     try:
         if runs:
-            look_before(workspace.project, call.id)
+            look_before(project, call.id)
         try:
             value = prepared.run(work)
         finally:
             if runs:
-                work.changes = look_after(workspace.project, call.id) or []
+                work.changes = look_after(project, call.id) or []
         if work.changes:
             work.findings = workspace.check(work)
     except TetherError as raised:
@@ -149,17 +151,17 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
     if work.cancelled():
         outcome = "cancelled"
     if runs:
-        work.outside = outside(workspace.project, verdict.decision.intent, work.changes)
+        work.outside = outside(project, verdict.decision.intent, work.changes)
         if work.outside and error is None:
-            error = _beyond_scope(call.id, verdict.decision.intent, work.outside)
+            error = _beyond_scope(
+                call.id, verdict.decision.intent, work.outside, guarded(project, work.outside)
+            )
     extra: dict[str, Any] = {"outside": work.outside} if work.outside else {}
     if error is not None:
         extra["error"] = {"error_code": error["error_code"]}
     if work.findings:
         extra["findings"] = work.findings
-    records = settle(
-        workspace.project, call, verdict.decision, outcome=outcome, changes=work.changes, extra=extra
-    )
+    records = settle(project, call, verdict.decision, outcome=outcome, changes=work.changes, extra=extra)
     work.forget()
     workspace.drain()
     return Outcome(
@@ -173,13 +175,15 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
     )
 
 
-def _beyond_scope(call_id: str, intent: str, paths: list[str]) -> dict[str, Any]:
+def _beyond_scope(call_id: str, intent: str, paths: list[str], guarded: list[str]) -> dict[str, Any]:
     """What a command changed beyond its intent is done: what is left is to say so and offer a way back."""
-    shown = ", ".join(paths[:10]) + (f" and {len(paths) - 10} more" if len(paths) > 10 else "")
+    named = guarded or paths
+    shown = ", ".join(named[:10]) + (f" and {len(named) - 10} more" if len(named) > 10 else "")
+    said = f"Scope Violation: {intent} is not authorized to edit {shown}"
     return to_wire(
         TetherError(
-            "SCOPE_VIOLATION",
-            f"Scope Violation: {intent} is not authorized to edit {shown}",
+            "SECURITY_VIOLATION" if guarded else "SCOPE_VIOLATION",
+            f"the command changed what is protected from agents: {shown}" if guarded else said,
             action=f"Undo it with `tether rollback {call_id} --outside`, or request scope expansion",
             paths=paths,
             rollback=call_id,

@@ -24,6 +24,7 @@ from tether.types import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from tether.types import Intent
@@ -47,9 +48,10 @@ class Project:
         self.repository: Repo | None = find_repository(root)
         self.state, self.tree = _state(root, self.repository)
         self.user = user_folder(self.environment, "state")
-        if create:
-            os.makedirs(self.state, mode=0o755, exist_ok=True)
+        self.own_folders = _own_folders(self.path, self.environment)
         _refuse_links(self.state)
+        if create:
+            _make_folder(self.state)
         self.journal = _open_journal(self.state, create)
         self._registered = self._registration()
         if create and not self._registered:
@@ -69,7 +71,7 @@ class Project:
             canonical({k: v.decode("latin-1") for k, v in texts.items()}).encode()
         ).hexdigest()
         self.trusted = self._registered.get("trusted") == self.config_digest or not any(texts.values())
-        user_file = os.path.join(user_folder(self.environment, "config"), "config.toml")
+        user_file = self._user_file()
         sources = {"user": _read(user_file), **texts, "intents": _read(os.path.join(self.path, INTENTS_FILE))}
         settings = {k: v for k, v in self.environment.items() if k.startswith("TETHER_") and "__" in k}
         key = sha256()
@@ -110,13 +112,15 @@ class Project:
     def _sources(self) -> list[str]:
         """The files that decide what is allowed."""
         inside = [os.path.join(self.path, name) for name in (*CONFIG_FILES, INTENTS_FILE)]
-        user = os.path.join(user_folder(self.environment, "config"), "config.toml")
-        return [*inside, user, self._registration_file()]
+        return [*inside, self._user_file(), self._registration_file()]
 
     def reload(self) -> None:
         """Reads configuration and intents again."""
         self._registered = self._registration()
         self._load()
+
+    def _user_file(self) -> str:
+        return os.path.join(user_folder(self.environment, "config"), "config.toml")
 
     def _resolve(self, sources: dict[str, bytes], settings: dict[str, str], user_file: str) -> dict[str, Any]:
         from tether.config.layers import Layer, resolve
@@ -171,9 +175,12 @@ class Project:
         try:
             with open(self._registration_file(), "rb") as file:
                 found = json.load(file)
-            return found if isinstance(found, dict) else {}
         except (OSError, ValueError):
             return {}
+        # INVARIANT: the id alone proves nothing, for ledgers publish it; a journal made up by someone else
+        # cannot hold the key
+        own = isinstance(found, dict) and self.journal.key and found.get("key") == self.journal.key
+        return found if own else {}
 
     def _registration_file(self) -> str:
         return os.path.join(self.user, "journals", self.journal.id + ".json")
@@ -183,21 +190,44 @@ class Project:
         if not self._registered:
             raise TetherError("JOURNAL_FOREIGN", f"the journal of `{self.path}` was not begun by this user")
 
-    def register(self, *, trust: bool = False) -> None:
-        """Remembers, outside the project, that this journal is ours and which configuration a person accepted."""
-        record = {**self._registered_or_empty(), "root": self.path}
+    def register(self, *, trust: bool = False, commands: bool = False) -> None:
+        """Remembers, outside the project, that this journal is ours and what a person accepted."""
+        record = {**self._registered, "root": self.path, "key": self.journal.key}
         if trust:
             record["trusted"] = self.config_digest
-        os.makedirs(os.path.join(self.user, "journals"), mode=0o700, exist_ok=True)
-        replace_file(self._registration_file(), json.dumps(record).encode())
+        if commands:
+            record["commands"] = sorted(hash_command(c) for c in self.criteria())
+        self._register(record)
+
+    def _register(self, record: dict[str, Any]) -> None:
+        try:
+            os.makedirs(os.path.join(self.user, "journals"), mode=0o700, exist_ok=True)
+            replace_file(self._registration_file(), json.dumps(record).encode())
+        except OSError as error:
+            raise TetherError(
+                "JOURNAL_UNAVAILABLE",
+                f"`{self.user}`, where it is kept whose journal this is, cannot be written: {error.strerror}",
+                action="Make it writable, or set XDG_STATE_HOME to a folder of your own",
+            ) from None
         self._registered = record
 
-    def _registered_or_empty(self) -> dict[str, Any]:
-        return getattr(self, "_registered", None) or {}
+    def criteria(self) -> list[str]:
+        """Every command that the intents name as proof."""
+        found = (c.command for intent in self.intents for c in intent.acceptance_criteria if c.command)
+        return list(dict.fromkeys(found))
 
-    def trust(self) -> None:
-        """A person accepts the configuration files as they are now."""
-        self.register(trust=True)
+    def accepts(self, command: str) -> bool:
+        """Whether a person of this machine has accepted a command of the intents file, word for word."""
+        return hash_command(command) in self._registered.get("commands", ())
+
+    def accept(self, commands: Iterable[str]) -> None:
+        """A person accepts commands of the intents file."""
+        held = set(self._registered.get("commands", ()))
+        self._register({**self._registered, "commands": sorted(held | {hash_command(c) for c in commands})})
+
+    def trust(self, *, commands: bool = False) -> None:
+        """A person accepts the configuration files as they are now; with `commands` the intents' criteria too."""
+        self.register(trust=True, commands=commands)
         self.reload()
 
     # ── parts opened on first use ────────────────────────────────────────────
@@ -332,6 +362,17 @@ def user_folder(environment: dict[str, str], kind: str) -> str:
     return os.path.join(base, "tether")
 
 
+def _own_folders(root: str, environment: dict[str, str]) -> tuple[str, ...]:
+    """Globs of this user's own folders of Tether, where they lie in the project, as they do in a home directory."""
+    found = []
+    for kind in ("config", "state", "cache"):
+        place = os.path.realpath(user_folder(environment, kind))
+        if place.startswith(root.rstrip("/") + "/"):
+            inside = place[len(root.rstrip("/")) :]
+            found.append("".join("\\" + c if c in "*?[]\\ !#" else c for c in inside) + "/**")
+    return tuple(found)
+
+
 def replace_file(path: str, data: bytes) -> None:
     """Writes a small file of Tether's own so that readers see the old or the new, never a part."""
     staged = f"{path}.{os.getpid()}.{os.urandom(4).hex()}"
@@ -350,11 +391,24 @@ def _state(root: str, repository: Repo | None) -> tuple[str, str]:
 
 
 def _refuse_links(state: str) -> None:
-    for path in (os.path.dirname(state), state):
+    # INVARIANT: a link a clone brought could make another project's journal pass for this one's
+    for path in (os.path.dirname(state), state, os.path.join(state, "journal.db")):
         if os.path.islink(path):
             raise TetherError(
                 "SECURITY_VIOLATION", f"`{path}` is a symbolic link; remove it and run `tether init`"
             )
+
+
+def _make_folder(path: str) -> None:
+    try:
+        os.makedirs(path, mode=0o755, exist_ok=True)
+    except OSError as error:
+        raise TetherError("JOURNAL_UNAVAILABLE", f"`{path}` cannot be made: {error.strerror}") from None
+
+
+def hash_command(command: str) -> str:
+    """What stands for an accepted command."""
+    return sha256(command.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _open_journal(state: str, create: bool) -> Journal:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tether.cli.output import confirm, dump, say
 from tether.cli.person import require_person
-from tether.project import INTENTS_FILE, LEDGER_FILE, Project, replace_file
+from tether.errors import TetherError
+from tether.project import CONFIG_FILES, INTENTS_FILE, LEDGER_FILE, Project, replace_file
 from tether.source.git import find_repository
 
 if TYPE_CHECKING:
@@ -125,7 +126,14 @@ def detect(root: str) -> dict[str, Any]:
 def set_up(root: str, who: str, *, preset: str, allow_writes: bool, commands: list[str]) -> dict[str, Any]:
     """Makes the state, the configuration and the intents file where they are missing."""
     written, kept = [], []
-    brought = os.path.exists(os.path.join(root, "tether.toml"))
+    brought = any(os.path.lexists(os.path.join(root, name)) for name in CONFIG_FILES)
+    for name in (".orchestration", ".gitignore", ".gitattributes"):
+        if os.path.islink(os.path.join(root, name)):
+            raise TetherError(
+                "SECURITY_VIOLATION",
+                f"`{name}` is a symbolic link, which may lead out of the project",
+                action="Look where it leads, put a plain file or folder in its place, then retry",
+            )
     config = CONFIG.format(
         preset=preset, writes="true" if allow_writes else "false", commands=_toml_list(commands)
     )
@@ -165,7 +173,7 @@ def set_up(root: str, who: str, *, preset: str, allow_writes: bool, commands: li
 def add_lines(path: str, lines: tuple[str, ...]) -> bool:
     """Appends the lines a text file lacks; whether it changed."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
             text = file.read()
     except FileNotFoundError:
         text = ""
@@ -176,7 +184,7 @@ def add_lines(path: str, lines: tuple[str, ...]) -> bool:
     newline = "\r\n" if "\r\n" in text else "\n"
     if text and not text.endswith("\n"):
         text += newline
-    replace_file(path, (text + newline.join(missing) + newline).encode())
+    replace_file(path, (text + newline.join(missing) + newline).encode("utf-8", "surrogateescape"))
     return True
 
 

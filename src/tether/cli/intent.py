@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tether.cli.output import dump, printable, say, table
-from tether.cli.person import require_person
+from tether.cli.output import confirm, dump, printable, say, table
+from tether.cli.person import is_agent, require_person
 from tether.control.intents import STATUSES, find
 from tether.errors import TetherError
 from tether.project import INTENTS_FILE, Project, open_project, replace_file
@@ -121,6 +122,7 @@ def _new(project: Project, args: argparse.Namespace) -> int:
         updated=now,
     )
     _write(project, lambda text: add(text, intent), "new", intent.id)
+    project.accept(c.command for c in intent.acceptance_criteria if c.command)
     _told(args, project, intent.id, f"created {intent.id} ({intent.status})")
     if not intent.owned_scope and not args.json:
         say("it owns no files yet: `tether intent edit " + intent.id + " --scope 'src/**'`")
@@ -177,6 +179,7 @@ def _edit(project: Project, args: argparse.Namespace) -> int:
     if args.related:
         changes["related"] = tuple(args.related)
     _write(project, lambda text: set_fields(text, args.id, changes), "edit", args.id)
+    project.accept(c.command for c in changes.get("acceptance_criteria", ()) if c.command)
     _told(args, project, args.id, f"changed {args.id}: {', '.join(changes)}")
     return 0
 
@@ -201,6 +204,7 @@ def _set_status(project: Project, args: argparse.Namespace, status: str) -> int:
 def _check(project: Project, args: argparse.Namespace) -> int:
     """Runs each criterion that is a command; repository commands need the repository's trust."""
     intent = _known(project, args.id)
+    _require_accepted(project, [c.command for c in intent.acceptance_criteria if c.command])
     results = []
     for criterion in intent.acceptance_criteria:
         result: dict[str, Any] = {"criterion": criterion.text, "command": criterion.command}
@@ -227,6 +231,24 @@ def _check(project: Project, args: argparse.Namespace) -> int:
     elif not results:
         say(f"{intent.id} has no acceptance criteria")
     return 1 if failed else 0
+
+
+def _require_accepted(project: Project, commands: list[str]) -> None:
+    """INVARIANT: the intents file comes with a clone; what it would run, a person has read first."""
+    new = [command for command in commands if not project.accepts(command)]
+    if not new:
+        return
+    if sys.stdin.isatty() and not is_agent():
+        for command in new:
+            say(f"not run here before: {printable(command)}")
+        if confirm("run these commands of the intents file?"):
+            project.accept(new)
+            return
+    raise TetherError(
+        "UNTRUSTED",
+        f"no person has accepted the command `{printable(new[0])}` of the intents file",
+        action="Ask a person to read it and run `tether trust`",
+    )
 
 
 def _run_criterion(project: Project, criterion: Criterion, timeout: int) -> dict[str, Any]:

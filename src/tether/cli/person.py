@@ -20,6 +20,11 @@ AGENT_MARKS = (
 )
 
 
+def is_agent() -> bool:
+    """Whether this shell is known to be an agent's."""
+    return any(os.environ.get(mark) for mark in AGENT_MARKS)
+
+
 def require_person(what: str) -> str:
     """The person's name; refuses when an agent's shell is recognised."""
     for mark in AGENT_MARKS:

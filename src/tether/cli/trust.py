@@ -1,7 +1,7 @@
 """Accept the configuration that came with a repository.
 
-Until then its files may tighten security, never loosen it, and none of its commands are run.
-A later change to those files needs a new `tether trust`.
+Until then its files may tighten security, never loosen it, and none of its commands are run, those that
+acceptance criteria name included. A later change to them needs a new `tether trust`.
 """
 
 from __future__ import annotations
@@ -45,10 +45,13 @@ def run(args: argparse.Namespace) -> int:
                         say("  " + printable(line))
         for line in effects:
             say("would take effect: " + printable(line))
+        for command in project.criteria():
+            if not project.accepts(command):
+                say("would be run by `tether intent check`: " + printable(command))
     if not args.yes and not confirm("trust these files as they are now?"):
         say("nothing changed; `--yes` trusts without asking")
         return 1
-    project.trust()
+    project.trust(commands=True)
     project.journal.append("trusted", {"by": who, "config": project.config_digest})
     if args.json:
         dump({"ok": True, "config": project.config_digest, "took_effect": effects})

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 # glob → why; the same reason goes to the agent
 PROTECTED: dict[str, str] = {
     "**/.git/**": "git's own files, hooks above all, run code outside every policy",
@@ -30,3 +34,12 @@ PROTECTED: dict[str, str] = {
 NAMES: frozenset[str] = frozenset(
     next(part for part in glob.strip("/").split("/") if "*" not in part) for glob in PROTECTED
 )
+
+
+def is_protected(path: str, more: Sequence[str] = ()) -> bool:
+    """Whether no agent may change a path, by these rules or by `more` globs of the project's own."""
+    from tether.control.scope import compile_scope
+
+    names = path.split("/")
+    globs = more if NAMES.isdisjoint(names) else (*PROTECTED, *more)
+    return any(not pattern.negated and pattern.matches(names) for pattern in compile_scope(globs).patterns)

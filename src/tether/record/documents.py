@@ -7,9 +7,12 @@ say of a place in the code is taken from the record, never from the agent's word
 from __future__ import annotations
 
 import os
+import stat
 
+from tether.control.protected import NAMES, is_protected
 from tether.errors import TetherError
 from tether.record import brain, intent_map
+from tether.source.root import Root, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,14 +40,14 @@ def refresh(
 ) -> list[str]:
     """Takes new journal entries into the documents; what could not be written, in words."""
     problems = []
-    if settings.update_intent_map:
-        rows = list(_map_entries(entries, record_of, contents, intents))
-        problems += _rewrite(os.path.join(root, MAP), lambda text: intent_map.update(text, rows), bool(rows))
-    if settings.update_brain:
-        name = settings.brain or brain.choose(os.listdir(root))
-        path = os.path.join(root, name)
-        for section, items in _lessons(entries, journal, intents):
-            problems += _rewrite(path, _adding(section, items), bool(items))
+    with Root(root, protected=NAMES) as place:
+        if settings.update_intent_map:
+            rows = list(_map_entries(entries, record_of, contents, intents))
+            problems += _rewrite(place, MAP, lambda text: intent_map.update(text, rows), bool(rows))
+        if settings.update_brain:
+            name = settings.brain or brain.choose(os.listdir(root))
+            for section, items in _lessons(entries, journal, intents):
+                problems += _rewrite(place, name, _adding(section, items), bool(items))
     return problems
 
 
@@ -150,24 +153,55 @@ def _checks(journal: Journal) -> Iterator[brain.Check]:
                     yield brain.Check(name, path, True)
 
 
-def _rewrite(path: str, edit: Callable[[str], str], wanted: bool) -> list[str]:
-    """Applies an edit to a document people share; one they have broken is reported, not repaired."""
+def _rewrite(root: Root, name: str, edit: Callable[[str], str], wanted: bool) -> list[str]:
+    """Applies an edit to a document people share; one they have broken is reported, not repaired.
+
+    INVARIANT: only a regular file inside the project is read or replaced: a link planted in a clone could lead
+    a secret into the repository, or these words out of it.
+    """
     if not wanted:
         return []
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            text = file.read()
-    except FileNotFoundError:
-        text = ""
-    except (OSError, UnicodeDecodeError) as error:
-        return [f"`{os.path.basename(path)}` cannot be read ({type(error).__name__})"]
-    try:
+        path, data, mode = _read(root, name)
+        text = data.decode("utf-8")
         changed = edit(text)
+        if changed != text:
+            _replace(root, path, changed.encode("utf-8", "replace"), mode)
+    except UnicodeDecodeError:
+        return [f"`{name}` is not UTF-8"]
     except TetherError as error:
         return [error.message]
-    if changed != text:
-        staged = f"{path}.{os.getpid()}.tether"
-        with open(staged, "w", encoding="utf-8", newline="") as file:
-            file.write(changed)
-        os.replace(staged, path)
+    except OSError as error:
+        return [f"`{name}` cannot be written ({error.strerror})"]
     return []
+
+
+def _read(root: Root, name: str) -> tuple[str, bytes, int | None]:
+    """Where a document really lies, its bytes and permissions; an absent one is empty."""
+    spot = root.look(name, hash=False)
+    if spot.problem:
+        raise refusal(spot)
+    if spot.path != MAP and is_protected(spot.path):
+        raise TetherError("SECURITY_VIOLATION", f"`{name}` is no place for a shared document")
+    if spot.kind == "absent":
+        return spot.path, b"", None
+    data, _ = root.read(spot.path, follow=False)
+    parent, leaf = root.open_parent(spot.path)
+    try:
+        return spot.path, data, stat.S_IMODE(os.stat(leaf, dir_fd=parent, follow_symlinks=False).st_mode)
+    finally:
+        os.close(parent)
+
+
+def _replace(root: Root, path: str, data: bytes, mode: int | None) -> None:
+    parent, leaf = root.open_parent(path, create=True)
+    staged = f".{leaf}.{os.urandom(6).hex()}"
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(staged, flags, 0o666, dir_fd=parent), "wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(data)
+        os.replace(staged, leaf, src_dir_fd=parent, dst_dir_fd=parent)
+    finally:
+        os.close(parent)

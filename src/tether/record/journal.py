@@ -53,7 +53,20 @@ CREATE TABLE touch (tree TEXT NOT NULL, path TEXT NOT NULL, seq INTEGER NOT NULL
 
 def canonical(value: Any) -> str:
     """The one spelling of a JSON value that hashes are taken of."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return storable(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
+
+
+def storable(text: str) -> str:
+    """Text that can be stored and hashed: half characters, as in names that are no UTF-8, are escaped.
+
+    INVARIANT: no file name and no agent's argument can keep an entry from being written. In JSON the escape
+    stands for the very character it replaces.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
 
 
 def chain_hash(prev: str, seq: int, at: str, kind: str, run: str, call: str, body: str) -> str:
@@ -77,12 +90,11 @@ class Turn:
 
     def fact(self, scope: str, key: str) -> Any:
         """One projected fact, or None."""
-        row = self._db.execute("SELECT val FROM fact WHERE scope=? AND key=?", (scope, key)).fetchone()
-        return json.loads(row[0]) if row else None
+        return _fact(self._db, scope, key)
 
     def facts(self, scope: str) -> dict[str, Any]:
         """All facts of a scope."""
-        rows = self._db.execute("SELECT key, val FROM fact WHERE scope=?", (scope,))
+        rows = self._db.execute("SELECT key, val FROM fact WHERE scope=?", (storable(scope),))
         return {key: json.loads(val) for key, val in rows}
 
     def entry(self, seq: int) -> Entry | None:
@@ -95,6 +107,7 @@ class Turn:
         seq = self.head.seq + 1
         at = timestamp(self.now)
         text = canonical(body)
+        run, call = storable(run), storable(call)
         digest = chain_hash(self.head.hash, seq, at, kind, run, call, text)
         self._db.execute(
             "INSERT INTO entry VALUES (?,?,?,?,?,?,?,?)",
@@ -150,6 +163,7 @@ class Journal:
     def __init__(self, path: str, db: sqlite3.Connection, identity: str) -> None:
         self.path = path
         self.id = identity
+        self.key = _meta(db, "key")  # unlike the id, which every ledger line tells, known to this file alone
         self.db = db
         self.lock = RLock()  # one connection serves every thread of this process, one at a time
 
@@ -251,7 +265,8 @@ class Journal:
     def _rows(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with self.lock:
             try:
-                return self.db.execute(sql, values).fetchall()
+                held = [storable(value) if isinstance(value, str) else value for value in values]
+                return self.db.execute(sql, held).fetchall()
             except sqlite3.DatabaseError as error:
                 raise _unavailable(self.path, error) from error
 
@@ -271,11 +286,15 @@ def _where(kinds: tuple[str, ...], run: str, call: str) -> tuple[str, tuple[str,
 
 def _identity(db: sqlite3.Connection) -> str:
     try:
-        row = db.execute("SELECT val FROM meta WHERE key='id'").fetchone()
+        return _meta(db, "id")
     except sqlite3.OperationalError as error:
         if "no such table" in str(error):
             return ""
         raise
+
+
+def _meta(db: sqlite3.Connection, key: str) -> str:
+    row = db.execute("SELECT val FROM meta WHERE key=?", (key,)).fetchone()
     return str(row[0]) if row else ""
 
 
@@ -294,7 +313,8 @@ def _create(db: sqlite3.Connection, identity: str) -> str:
         if not found:
             for statement in _statements(_SCHEMA):
                 db.execute(statement)
-            db.execute("INSERT INTO meta VALUES ('id', ?), ('version', '1')", (identity,))
+            values = (identity, os.urandom(16).hex())
+            db.execute("INSERT INTO meta VALUES ('id', ?), ('key', ?), ('version', '1')", values)
         db.execute("COMMIT")
     except BaseException:
         _roll_back(db)
@@ -323,10 +343,10 @@ def _entry(row: tuple[Any, ...]) -> Entry:
 
 def _apply(db: sqlite3.Connection, entry: Entry) -> None:
     def get(scope: str, key: str) -> Any:
-        row = db.execute("SELECT val FROM fact WHERE scope=? AND key=?", (scope, key)).fetchone()
-        return json.loads(row[0]) if row else None
+        return _fact(db, scope, key)
 
     for scope, key, val in project(entry, get):
+        scope, key = storable(scope), storable(key)
         if key == "*" and val is None:
             db.execute("DELETE FROM fact WHERE scope=?", (scope,))
         elif val is None:
@@ -338,11 +358,16 @@ def _apply(db: sqlite3.Connection, entry: Entry) -> None:
     tree = entry.body.get("tree", "")
     for n, change in enumerate(entry.body.get("changes", ())):
         stored = canonical({**change, "seq": entry.seq, "at": entry.at})
-        db.execute("INSERT INTO touch VALUES (?,?,?,?,?)", (tree, change["path"], entry.seq, n, stored))
-        if change.get("moved_from"):
-            db.execute(
-                "INSERT INTO touch VALUES (?,?,?,?,?)", (tree, change["moved_from"], entry.seq, n, stored)
-            )
+        for path in (change["path"], change.get("moved_from")):
+            if path:
+                row = (tree, storable(path), entry.seq, n, stored)
+                db.execute("INSERT INTO touch VALUES (?,?,?,?,?)", row)
+
+
+def _fact(db: sqlite3.Connection, scope: str, key: str) -> Any:
+    where = (storable(scope), storable(key))
+    row = db.execute("SELECT val FROM fact WHERE scope=? AND key=?", where).fetchone()
+    return json.loads(row[0]) if row else None
 
 
 def _roll_back(db: sqlite3.Connection) -> None:

@@ -6,7 +6,7 @@ import json
 import sqlite3
 
 from tether.errors import TetherError
-from tether.record.journal import GENESIS, canonical, chain_hash
+from tether.record.journal import GENESIS, canonical, chain_hash, storable
 from tether.record.projection import project
 from tether.types import Entry, noun
 
@@ -89,7 +89,11 @@ def verify(path: str, anchors: Iterable[tuple[int, str]] = ()) -> Verified:
 
 
 def _fold(held: dict[tuple[str, str], Any], entry: Entry) -> None:
-    for scope, key, val in list(project(entry, lambda s, k: held.get((s, k)))):
+    def get(scope: str, key: str) -> Any:
+        return held.get((storable(scope), storable(key)))
+
+    for scope, key, val in list(project(entry, get)):
+        scope, key = storable(scope), storable(key)
         if key == "*" and val is None:
             for known in [k for k in held if k[0] == scope]:
                 del held[known]

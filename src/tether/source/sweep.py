@@ -81,7 +81,7 @@ def take(root: Root) -> Sweep:
         # A rule may ignore a folder whose files git tracks all the same: those are never left out.
         for path in list_tracked(root.path, walk.ignored):
             walk.add(path)
-        for path in _list_watched(root):
+        for path in _list_watched(root, walk.repositories):
             walk.add(path)
     return Sweep(walk.entries, {}, walk.complete, tuple(walk.ignored))
 
@@ -256,6 +256,7 @@ class _Walk:
     def __init__(self, root: Root) -> None:
         self.entries: dict[str, Signature] = {}
         self.ignored: list[str] = []
+        self.repositories: list[str] = []  # the git folders met on the way
         self.complete = True
         self._root = root
         self._inside = root.path.rstrip("/") + "/"
@@ -288,7 +289,8 @@ class _Walk:
         names = {entry.name for entry in found}
         if ".git" in names and base and foreign(self._inside + base[:-1], True):
             return  # another worktree of the same repository is swept by its own project
-        level = add_rules(level, self._inside + base, names, base, is_root=not base)
+        # what an agent may write must not hide what it does: `.tetherignore` is for looking, not for sweeping
+        level = Level((), add_rules(level, self._inside + base, names, base, is_root=not base).git)
         entries = self.entries
         for entry in found:
             name = entry.name
@@ -297,7 +299,10 @@ class _Walk:
                     entries[base + name] = sign(entry.stat(follow_symlinks=False))
                     continue
                 path = base + name
-                if name == ".git" or (name == "local" and base == ".tether/"):
+                if name == ".git":
+                    self.repositories.append(base + name)
+                    continue
+                if name == "local" and base == ".tether/":
                     continue
                 if is_ignored(level, path, name, True) or (not self._repository and name in HEAVY):
                     self.ignored.append(path)
@@ -307,14 +312,31 @@ class _Walk:
                 continue  # it went away, or may not be entered
 
 
-def _list_watched(root: Root) -> list[str]:
-    """Those files of git's own store that make git run programs: whoever changes them changes what runs."""
-    watched = [f".git/{name}" for name in ("config", "config.worktree", "info/attributes")]
-    folder = open_folder(root, ".git/hooks/x")
+def _list_watched(root: Root, repositories: list[str]) -> list[str]:
+    """Those files of git's own stores that make git run programs or look away: who changes them changes what runs."""
+    watched = []
+    waiting = list(repositories)
+    while waiting:
+        store = waiting.pop()
+        watched += [
+            f"{store}/{name}" for name in ("config", "config.worktree", "info/attributes", "info/exclude")
+        ]
+        watched += [f"{store}/hooks/{name}" for name in _list_names(root, f"{store}/hooks")]
+        if len(watched) > MOST_FILES:
+            break
+        # a submodule's store lies in that of its parent
+        waiting += [f"{store}/modules/{name}" for name in _list_names(root, f"{store}/modules")]
+    return watched
+
+
+def _list_names(root: Root, path: str) -> list[str]:
+    folder = open_folder(root, f"{path}/x")
     if folder is None:
-        return watched
+        return []
     try:
-        return watched + [f".git/hooks/{name}" for name in os.listdir(folder)]
+        return os.listdir(folder)
+    except OSError:
+        return []
     finally:
         os.close(folder)
 

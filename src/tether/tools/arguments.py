@@ -52,10 +52,8 @@ def _check(name: str, value: Any, rule: dict[str, Any]) -> Any:
     options = rule.get("anyOf")
     if options:
         for option in options:
-            try:
+            if isinstance(value, _TYPES[option["type"]]):
                 return _check(name, value, option)
-            except TetherError:
-                continue
         wanted = " or ".join(option["type"] for option in options)
         raise _bad(f"argument `{name}` must be {wanted}, not {_name_type(value)}", argument=name)
     kind = rule["type"]
@@ -78,11 +76,21 @@ def _check(name: str, value: Any, rule: dict[str, Any]) -> Any:
             raise _bad(f"argument `{name}` is empty", argument=name)
         if len(value) > LONGEST:
             raise _bad(f"argument `{name}` is longer than {LONGEST} characters", argument=name)
+        if not _is_whole(value):
+            raise _bad(f"argument `{name}` holds half a character (a lone surrogate)", argument=name)
     if kind == "array":
         if len(value) < rule.get("minItems", 0):
             raise _bad(f"argument `{name}` is empty", argument=name)
         return [_check(f"{name}[{n}]", item, rule["items"]) for n, item in enumerate(value)]
     return value
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _suggest(name: str, known: list[str]) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from tether.control.protected import is_protected
 from tether.control.scope import compile_scope
 from tether.source.sweep import Sweep, compare, dump, load, preserve, recall, take
 from tether.types import Change
@@ -54,12 +55,18 @@ def look_after(project: Project, call_id: str) -> list[Change] | None:
 
 
 def outside(project: Project, intent_id: str, changes: Sequence[Change]) -> list[str]:
-    """The changed files that the intent does not own."""
+    """The changed files that the intent does not own, or that no intent may own."""
+    paths = [path for change in changes for path in (change.moved_from, change.path) if path]
     intent = next((i for i in project.intents if i.id == intent_id), None)
-    if intent is None:
-        return []
-    scope = compile_scope(intent.owned_scope)
-    return [change.path for change in changes if not scope.owns(change.path)]
+    scope = compile_scope(intent.owned_scope) if intent else None
+    forbidden = set(guarded(project, paths))
+    return [path for path in paths if path in forbidden or (scope is not None and not scope.owns(path))]
+
+
+def guarded(project: Project, paths: Sequence[str]) -> list[str]:
+    """Those that are protected from every agent."""
+    more = (*project.config.security.protected, *project.own_folders)
+    return [path for path in paths if is_protected(path, more)]
 
 
 def _held_by_others(project: Project, call_id: str) -> set[str]:

@@ -11,11 +11,18 @@ if __name__ == "__main__":
 
         code = main(sys.argv[1:])
     except BaseException as error:
-        sys.stderr.write(f"Tether could not start ({type(error).__name__}: {error}); the tool is blocked\n")
         code = 2
-    # skip interpreter teardown: every file and transaction is closed or committed by now
-    sys.stdout.flush()
-    sys.stderr.flush()
+        if sys.stderr is not None:
+            sys.stderr.write(
+                f"Tether could not start ({type(error).__name__}: {error}); the tool is blocked\n"
+            )
     import os
+
+    # skip interpreter teardown: every file and transaction is closed or committed by now
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, AttributeError):
+        code = 2  # nobody heard the answer
 
     os._exit(code)

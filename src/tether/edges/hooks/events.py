@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from tether.admit import TICKET_SECONDS, admit, keep, remember, settle_open
+from tether.admit import TICKET_SECONDS, admit, keep, refuse, remember, settle_open
 from tether.edges.hooks.tools import command_name, understand
 from tether.edges.hooks.wires import Reply
+from tether.errors import TetherError
 from tether.project import open_project
 from tether.record.digest import clean, explain
 from tether.types import Agent, Call, Change
@@ -45,14 +46,17 @@ def _start(event: Event, project: Project) -> Reply:
 
 def _before(event: Event, project: Project) -> Reply:
     use = understand(event, project)
-    if use is None or use.verb == "read_file":
+    if use is None or use.verb in ("read_file", "search"):
         return _guard_read(event, project, use)
     call = _call(event, project, use)
+    if linked := _linked(project, use):
+        refuse(project, call, linked)
+        return Reply(deny=f"{linked.code}: {linked.message}. {linked.action}.")
     verdict = admit(
         project,
         call,
         use.effects,
-        tool_use=event.tool_use or call.id,
+        tool_use=event.tool_use,
         ticket_seconds=TICKET_SECONDS,
         accepts=use.predicted,
     )
@@ -70,11 +74,25 @@ def _before(event: Event, project: Project) -> Reply:
         return Reply()
     for result in use.results[:1]:
         project.contents.put(result)
-    if use.command or use.verb == "call_mcp_tool":
+    if use.verb in ("run_command", "call_mcp_tool", "use_tool"):
         from tether.tools.around import look_before
 
         look_before(project, call.id)
     return Reply(context=_told_once(project, event.session, decision.intent))
+
+
+def _linked(project: Project, use: Use) -> TetherError | None:
+    """Why a tool that writes in place must not: the same bytes lie under another name, maybe out of its scope."""
+    for effect in use.effects:
+        if effect.kind == "write" and not effect.command:
+            spot = project.root.look(effect.target, hash=False)
+            if spot.kind == "file" and spot.links > 1:
+                return TetherError(
+                    "SECURITY_VIOLATION",
+                    f"`{spot.path}` has {spot.links} names (hard links), and all of them would change",
+                    action="Copy it to a file of its own first",
+                )
+    return None
 
 
 def _guard_read(event: Event, project: Project, use: Use | None) -> Reply:
@@ -115,7 +133,7 @@ def _after(event: Event, project: Project) -> Reply:
         extra={k: v for k, v in (("findings", findings), ("outside", outside)) if v},
     )
     project.drain()
-    return Reply(problem=_problem(call_id, findings, outside))
+    return Reply(problem=_problem(project, call_id, findings, outside))
 
 
 def _reunderstand(event: Event, project: Project) -> Use | None:
@@ -126,14 +144,12 @@ def _reunderstand(event: Event, project: Project) -> Use | None:
 
 
 def _open_call(event: Event, project: Project) -> tuple[str, dict[str, Any]] | None:
-    """The call this report is about: by the tool use's id, else the session's newest one still open."""
+    """The call this report is about: the session's newest one still open for this very tool use."""
     mine = {
         k: v
         for k, v in project.journal.facts("open").items()
-        if v["session"] == event.session and v["expires"]
+        if v["session"] == event.session and v["expires"] and v["tool_use"] == event.tool_use
     }
-    if event.tool_use:
-        mine = {k: v for k, v in mine.items() if v["tool_use"] == event.tool_use}
     if not mine:
         return None
     return max(mine.items(), key=lambda item: item[1]["seq"])
@@ -173,12 +189,17 @@ def _outside(project: Project, opened: dict[str, Any], changes: list[Change]) ->
     return outside(project, entry.body["intent"], changes)
 
 
-def _problem(call_id: str, findings: list[dict[str, Any]], outside: list[str]) -> str:
+def _problem(project: Project, call_id: str, findings: list[dict[str, Any]], outside: list[str]) -> str:
     parts = []
     if outside:
+        from tether.tools.around import guarded
+
+        code, what = "SCOPE_VIOLATION", "files outside its intent's scope"
+        if touched := guarded(project, outside):
+            code, what, outside = "SECURITY_VIOLATION", "files that are protected from agents", touched
         listed = ", ".join(outside[:10]) + (f" and {len(outside) - 10} more" if len(outside) > 10 else "")
         parts.append(
-            f"SCOPE_VIOLATION: the command changed files outside its intent's scope: {listed}. "
+            f"{code}: the command changed {what}: {listed}. "
             f"Undo them with `{command_name()} rollback {call_id} --outside`, or ask for a wider scope."
         )
     for finding in findings[:20]:
@@ -230,10 +251,17 @@ def guidance(project: Project, session: str) -> str:
         return f"No change is possible: {project.intents_problem}. Ask a person to mend the intents file."
     if not active:
         return "No intent is active. Ask a person to run `tether intent new` or `tether intent activate ID`."
+    import shlex
+
+    quoted = shlex.quote(session)
     lines = ["Before changing anything, select the intent you work for:"]
     lines += [
-        f"  {command_name()} intent select {i.id} --session {session}    # {clean(i.name)}"
+        f"  {command_name()} intent select {i.id} --session {quoted}    # {_one_line(i.name)}"
         for i in active[:20]
     ]
     lines.append("(or call the MCP tool select_active_intent with its id)")
     return "\n".join(lines)
+
+
+def _one_line(text: str) -> str:
+    return clean("".join(c if c.isprintable() else " " for c in text)[:200])

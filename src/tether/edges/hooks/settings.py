@@ -25,33 +25,40 @@ class Plan(NamedTuple):
 
 AGENTS = ("claude-code", "gemini", "codex", "cline")
 
-# event → which tools it is for; "" is every tool
-_CLAUDE = {
-    "SessionStart": "",
-    "PreToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read|mcp__.*",
-    "PostToolUse": "Edit|MultiEdit|Write|NotebookEdit|Bash|Read|mcp__.*",
-    "PostToolUseFailure": "Edit|MultiEdit|Write|NotebookEdit|Bash|mcp__.*",
-}
+# event → which tools it is for; "" is whatever the event is about.
+# INVARIANT: every tool is asked about, for a list of names misses the tool an agent learns tomorrow.
+_CLAUDE = {"SessionStart": "", "PreToolUse": ".*", "PostToolUse": ".*", "PostToolUseFailure": ".*"}
 _CODEX = {"SessionStart": "", "PreToolUse": ".*", "PostToolUse": ".*"}
-_GEMINI = {
-    "SessionStart": "",
-    "BeforeTool": "write_file|replace|run_shell_command|read_file|mcp_.*",
-    "AfterTool": "write_file|replace|run_shell_command|read_file|mcp_.*",
-}
+_GEMINI = {"SessionStart": "", "BeforeTool": ".*", "AfterTool": ".*"}
 _CLINE = ("TaskStart", "TaskResume", "PreToolUse", "PostToolUse")
 
 
 def hook_command(agent: str, root: str, python: str) -> str:
-    """The command an agent runs: absolute and isolated, so that no file of the project is imported."""
-    return shlex.join([os.path.abspath(python), "-I", ENTRY, agent, "--project", root])
+    """The command an agent runs: absolute and isolated, so that no file of the project is imported.
+
+    Agents take every failure but exit code 2 for leave to go on: an interpreter that is gone must not be one.
+    """
+    words = shlex.join([os.path.abspath(python), "-I", ENTRY, agent, "--project", root])
+    return f"{words} || exit 2"
+
+
+def _script(event: str, root: str, python: str) -> str:
+    """Cline's executable; it reads no exit code, so even what never started has to answer in JSON."""
+    command = hook_command("cline", root, python).removesuffix(" || exit 2")
+    if event != "PreToolUse":
+        return f"#!/bin/sh\nexec {command}\n"
+    answer = json.dumps({"cancel": True, "errorMessage": "Tether could not start: run `tether doctor`"})
+    return f"#!/bin/sh\n{command} || echo {shlex.quote(answer)}\n"
 
 
 def plan_install(agent: str, root: str, python: str) -> list[Plan]:
     """The files to write so that the agent asks Tether."""
     command = hook_command(agent, root, python)
     if agent == "cline":
-        script = f"#!/bin/sh\nexec {command}\n"
-        return [Plan(p, _read(root, p), script, executable=True) for p in _cline_paths(root, install=True)]
+        return [
+            Plan(p, _read(root, p), _script(os.path.basename(p), root, python), executable=True)
+            for p in _cline_paths(root, install=True)
+        ]
     path, events = _files(agent)
     before = _read(root, path)
     settings = _parse(path, before)
@@ -175,8 +182,14 @@ def _cline_paths(root: str, *, install: bool) -> list[str]:
 
 
 def _read(root: str, path: str) -> str | None:
-    try:
-        with open(os.path.join(root, path), encoding="utf-8") as file:
-            return file.read()
-    except FileNotFoundError:
+    place = os.path.join(root, path)
+    if not os.path.lexists(place):
         return None
+    real, inside = os.path.realpath(place), os.path.realpath(root).rstrip("/") + "/"
+    if not real.startswith(inside) or not os.path.isfile(real):
+        raise TetherError("NOT_A_FILE", f"`{path}` is no plain file of the project; mend it and retry")
+    try:
+        with open(real, encoding="utf-8") as file:
+            return file.read()
+    except UnicodeDecodeError:
+        raise TetherError("CONFIG_INVALID", f"`{path}` is not UTF-8; mend it and retry") from None

@@ -25,8 +25,17 @@ NAMES: Final[dict[str, str]] = {
     "Write": "write_file",
     "NotebookEdit": "edit_notebook",
     "Bash": "run_command",
+    "Monitor": "run_command",
+    "Grep": "search",
+    "Glob": "search",
+    "LS": "search",
     # Gemini CLI
     "read_file": "read_file",
+    "list_directory": "search",
+    "grep_search": "search",
+    "search_file_content": "search",
+    "glob": "search",
+    "edit": "edit_file",
     "replace": "edit_file",
     "write_file": "write_file",
     "run_shell_command": "run_command",
@@ -40,9 +49,28 @@ NAMES: Final[dict[str, str]] = {
     "write_to_file": "write_file",
     "new_file": "write_file",
     "replace_in_file": "replace_blocks",
+    "new_rule": "write_file",
     "execute_command": "run_command",
+    "list_files": "search",
+    "search_files": "search",
+    "list_code_definition_names": "search",
 }
-PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "path")
+# tools that touch no file and run nothing: they talk, plan, wait, look things up, or start agents that come
+# here with their own tools. INVARIANT: a tool that is neither here nor above is asked about, never waved through
+HARMLESS: Final[frozenset[str]] = frozenset(
+    """
+    Agent AskUserQuestion BashOutput CronDelete CronList EnterPlanMode ExitPlanMode KillBash KillShell
+    ListMcpResourcesTool LSP NotebookRead ReadMcpResourceTool SendMessage Skill SlashCommand Task TaskCreate TaskGet
+    TaskList TaskOutput TaskStop TaskUpdate TodoRead TodoWrite ToolSearch WebFetch WebSearch exit_plan_mode
+    activate_skill ask_user cli_help complete_task delegate_to_agent enter_plan_mode get_internal_docs
+    google_web_search read_many_files web_fetch write_todos
+    close_agent list_dir request_user_input send_input spawn_agent tool_search update_plan view_image wait
+    wait_agent web_search
+    act_mode_respond ask_followup_question attempt_completion condense focus_chain load_mcp_documentation new_task
+    plan_mode_respond summarize_task use_skill
+    """.split()
+)
+PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "absolutePath", "dir_path", "path")
 
 
 @noun
@@ -61,13 +89,15 @@ def understand(event: Event, project: Project) -> Use | None:
     """What the tool would do; None when it is none of Tether's business."""
     verb = NAMES.get(event.tool)
     if verb is None:
-        return _mcp(event, project) if _is_mcp(event) else None
+        return _other(event, project)
+    if verb == "search" and not any(event.input.get(key) for key in PATH_KEYS):
+        return None  # it looks around where the agent already is
     if verb == "run_command":
         return _command(event, project)
     if verb in ("apply_patch", "replace_blocks"):
         return _patch(event, project, verb)
     path = _path(event)
-    if verb == "read_file":
+    if verb in ("read_file", "search"):
         return Use(verb, {"path": path}, (Effect("read", path),))
     data = _content(project, path)
     if verb == "write_file":
@@ -81,6 +111,24 @@ def understand(event: Event, project: Project) -> Use | None:
     if verb == "edit_notebook":
         return Use(verb, {"path": path, **_rest(event)}, (Effect("write", path, anchored=True),))
     return _edit(event, path, data)
+
+
+def _other(event: Event, project: Project) -> Use | None:
+    """MCP tools, tools known to be harmless, and all others: what those would do is not known."""
+    if _is_mcp(event):
+        return _mcp(event, project)
+    if event.tool == "attempt_completion" and event.input.get("command"):
+        return _command(event, project)
+    # an empty line sent to a running program only asks what it has said since
+    if event.tool in HARMLESS or (event.tool == "write_stdin" and not event.input.get("chars")):
+        return None
+    if not event.tool:
+        raise TetherError("BAD_ARGUMENTS", "the event names no tool")
+    risk = Risk(
+        level="UNKNOWN", rules=("risk.tool.unknown",), reasons=("what this tool does is not known to Tether",)
+    )
+    name = event.tool[:100]
+    return Use("use_tool", {"tool": name, "input": event.input}, (Effect("run", f"tool {name}", risk=risk),))
 
 
 def _edit(event: Event, path: str, data: bytes | None) -> Use:
@@ -238,6 +286,8 @@ def _path(event: Event) -> str:
     for key in PATH_KEYS:
         value = event.input.get(key)
         if isinstance(value, str) and value:
+            if event.agent == "cline" and value.startswith("@") and ":" in value:
+                raise TetherError("BAD_ARGUMENTS", f"`{value[:80]}` names a file of another workspace folder")
             if value.startswith(("/", "~")):
                 return value
             return os.path.join(event.cwd, value) if event.cwd else value

@@ -52,12 +52,12 @@ class ClaudeCode:
         name = _text(body, "hook_event_name")
         return Event(
             agent=self.agent,
-            phase=self.phases.get(name, "other"),
+            phase=_phase(self.phases, name),
             session=_session(_text(body, "session_id")),
-            cwd=_text(body, "cwd"),
+            cwd=_folder(_text(body, "cwd")),
             tool=_text(body, "tool_name"),
             input=_object(body.get("tool_input") or {}),
-            tool_use=_text(body, "tool_use_id"),
+            tool_use=_text(body, "tool_use_id") or _identify(body, "tool_name", "tool_input"),
             model=_model(body.get("model")),
             name=name,
         )
@@ -102,15 +102,16 @@ class Gemini:
         """An event from the agent's JSON."""
         body = _object(json.loads(data))
         name = _text(body, "hook_event_name")
-        failed = name == "AfterTool" and bool(_object(body.get("tool_response") or {}).get("error"))
+        response = body.get("tool_response")
+        failed = name == "AfterTool" and isinstance(response, dict) and bool(response.get("error"))
         return Event(
             agent=self.agent,
-            phase="failed" if failed else self.phases.get(name, "other"),
+            phase="failed" if failed else _phase(self.phases, name),
             session=_session(_text(body, "session_id")),
-            cwd=_text(body, "cwd"),
+            cwd=_folder(_text(body, "cwd")),
             tool=_text(body, "tool_name"),
             input=_object(body.get("tool_input") or {}),
-            tool_use=_text(body, "tool_call_id"),
+            tool_use=_text(body, "tool_call_id") or _identify(body, "tool_name", "tool_input"),
             model=_model(body.get("model")),
             name=name,
         )
@@ -148,7 +149,7 @@ class Cline:
         body = _object(json.loads(data))
         name = _text(body, "hookName")
         inner = _object(body.get("preToolUse") or body.get("postToolUse") or {})
-        phase = self.phases.get(name, "other")
+        phase = _phase(self.phases, name)
         if phase == "after" and inner.get("success") is False:
             phase = "failed"
         roots = body.get("workspaceRoots")
@@ -158,9 +159,10 @@ class Cline:
             agent=self.agent,
             phase=phase,
             session=_session(_text(body, "taskId")),
-            cwd=roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else "",
+            cwd=_folder(roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""),
             tool=_text(inner, "toolName") or _text(inner, "tool"),
             input=_object(parameters or {}),
+            tool_use=_identify({**inner, "parameters": parameters}, "toolName", "parameters"),
             model=_model(
                 _object(body.get("model") or {}).get("slug") if isinstance(body.get("model"), dict) else ""
             ),
@@ -194,6 +196,28 @@ def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError("expected an object")
     return value
+
+
+def _phase(phases: dict[str, str], name: str) -> str:
+    """INVARIANT: an event without a name is not one that may be passed over: it could be a tool about to run."""
+    if not name:
+        raise ValueError("the event has no name")
+    return phases.get(name, "other")
+
+
+def _folder(path: str) -> str:
+    """Where the agent is: relative to nothing that is known here, a relative folder says nothing."""
+    if path and not path.startswith("/"):
+        raise ValueError("the event's folder is not absolute")
+    return path
+
+
+def _identify(body: dict[str, Any], *keys: str) -> str:
+    """What stands for a tool use that its agent gives no id: the tool and what it was given."""
+    from hashlib import sha256
+
+    held = json.dumps([body.get(key) for key in keys], sort_keys=True)
+    return "~" + sha256(held.encode()).hexdigest()[:32]
 
 
 def _text(body: dict[str, Any], key: str) -> str:
