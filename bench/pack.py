@@ -196,7 +196,7 @@ def measure_formats(files: int, times: int = 3) -> None:
             composer = Composer(settings, memory)
             done = write_pack(pieces, settings, lambda data: None, None, memory)
             best = min(_time(done, composer) for _ in range(20))
-            named = f"lens {lens}, {len(done.hot)} hotspots" if lens else "no lens"
+            named = f"lens {lens}, {done.hot_files} hotspots" if lens else "no lens"
             print(f"  metadata injection, {files} files, {named}: {best * 1000:.2f} ms (target < 1 ms)")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from bisect import insort
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +13,7 @@ from tether.pack.entry import Entry, Report, Spot
 from tether.pack.lens import PLAIN
 
 HOT = 80  # a higher priority makes a file a hotspot
-MOST_SPOTS = 200  # of each kind; more would be noise, and their number is given
+MOST_SPOTS = 100  # of each kind; more would be noise, and their number is given
 
 
 @dataclass(slots=True)
@@ -27,7 +28,8 @@ class Run:
     units: int = 0
     truncated: int = 0
     redactions: int = 0
-    hot: list[Spot] = field(default_factory=list)
+    hot: list[tuple[int, str, Spot]] = field(default_factory=list)  # the first few, in their order
+    hot_files: int = 0
     report: Report = field(default_factory=Report)
 
 
@@ -82,16 +84,16 @@ def finish(
     part: str = "",
 ) -> None:
     """The final report: the map that fits, and the number of tokens that will really be written."""
-    hot = sorted(run.hot, key=lambda spot: (-spot.priority, spot.path))
+    hot = [spot for _, _, spot in run.hot]
     cold = sorted(run.dropped, key=lambda spot: (-spot.priority, spot.path))
-    spots = [*hot[:MOST_SPOTS], *cold[:MOST_SPOTS]]
+    spots = [*hot, *cold[:MOST_SPOTS]]
     while True:
         shown = [s for s in spots if not s.dropped], [s for s in spots if s.dropped]
         report = replace(
             make_report(run, composer),
             hotspots=tuple(shown[0]),
             coldspots=tuple(shown[1]),
-            unlisted=len(hot) + len(cold) - len(spots),
+            unlisted=run.hot_files + len(run.dropped) - len(spots),
             part=part,
         )
         run.report = report = _settle(report, composer, body())
@@ -109,7 +111,8 @@ def finish(
             run.entries.remove(entry)
             run.truncated -= entry.truncated
             run.redactions -= entry.redacted
-            run.hot = hot = [spot for spot in hot if spot.path != entry.path]
+            run.hot_files -= _is_hot(entry)
+            run.hot = [item for item in run.hot if item[1] != entry.path]
             run.dropped.append(Spot(entry.path, entry.priority.value, entry.original_tokens, dropped=True))
         elif records is None:
             return  # a part is cut at file borders: one file may be larger than a part should be
@@ -146,6 +149,16 @@ def note(run: Run, entry: Entry, size: int, units: int) -> None:
     run.sizes.append((size, units))
     run.units += units
     run.redactions += entry.redacted
-    if entry.truncated or entry.priority.value > HOT:
+    if _is_hot(entry):
         run.truncated += entry.truncated
-        run.hot.append(Spot(entry.path, entry.priority.value, entry.tokens, truncated=entry.truncated))
+        run.hot_files += 1
+        priority = entry.priority.value
+        # Only what the map can show is kept, so that the report is ready when the last file is.
+        if len(run.hot) < MOST_SPOTS or (-priority, entry.path) < run.hot[-1][:2]:
+            spot = Spot(entry.path, priority, entry.tokens, truncated=entry.truncated)
+            insort(run.hot, (-priority, entry.path, spot), key=lambda item: item[:2])
+            del run.hot[MOST_SPOTS:]
+
+
+def _is_hot(entry: Entry) -> bool:
+    return entry.truncated or entry.priority.value > HOT
