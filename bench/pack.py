@@ -13,13 +13,14 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shutil
 import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Iterator
 
-from bench.pack_peers import Peers, run
+from bench._row import Row
+from bench.pack_peers import Peers, spend
 from tether.pack.compose import Composer, Settings
 from tether.pack.document import File
 from tether.pack.engine import write_pack
@@ -41,44 +42,40 @@ COUNT = (
 )
 
 
-def say(what: str, ours: float, theirs: float, target: str) -> None:
-    """One line: our figure as a ratio of another of the same run."""
-    print(f"  {what:<58} {ours / theirs:6.2f} ×   ({ours:.2f} / {theirs:.2f}; target {target})")
+def compare(what: str, ours: float, theirs: float, against: str, bound: float | None = None) -> Row:
+    """Our figure as a ratio of another of the same run."""
+    return Row(what, ours / theirs, f"{against} ({ours:.2f} / {theirs:.2f})", bound)
 
 
-def measure_tree(name: str, tree: str, peers: Peers) -> None:
+def measure_tree(name: str, tree: str, peers: Peers) -> Iterator[Row]:
     """The whole job on one tree."""
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
         out = os.path.join(folder, "out")
         tether = [*TETHER, tree, "-o", out, "-q"]
-        cold = run([*tether, "--no-cache"], tree, env)
-        plain = run([*tether, "--no-cache", "--allow-sensitive"], tree, env)
-        run(tether, tree, env)
-        warm = run(tether, tree, env, times=3)
-        repomix = run([peers.node, peers.repomix, "--style", "xml", "-o", out, "--quiet", "."], tree)
-        gitingest = run([os.path.join(peers.bin, "gitingest"), ".", "-o", out], tree)
-        prompt = run([os.path.join(peers.bin, "files-to-prompt"), ".", "-o", out], tree)
+        cold = spend([*tether, "--no-cache"], tree, env)
+        plain = spend([*tether, "--no-cache", "--allow-sensitive"], tree, env)
+        spend(tether, tree, env)
+        warm = spend(tether, tree, env, times=3)
+        repomix = spend([peers.node, peers.repomix, "--style", "xml", "-o", out, "--quiet", "."], tree)
+        gitingest = spend([os.path.join(peers.bin, "gitingest"), ".", "-o", out], tree)
+        prompt = spend([os.path.join(peers.bin, "files-to-prompt"), ".", "-o", out], tree)
         rg = os.path.join(peers.bin, "rg")
-        bound = run(["sh", "-c", f"{rg} --files --hidden -0 | xargs -0 cat > {out}"], tree, times=3)
+        bound = spend(["sh", "-c", f"{rg} --files --hidden -0 | xargs -0 cat > {out}"], tree, times=3)
         script = os.path.join(folder, "count.py")
         with open(script, "w") as file:
             file.write(COUNT)
-        exact = run(["sh", "-c", f"{rg} --files --hidden -0 | {sys.executable} {script}"], tree, env)
-    print(f"\n{name}: repomix {repomix.cpu:.2f} s {repomix.peak:.0f} MB, gitingest {gitingest.cpu:.2f} s "
-          f"{gitingest.peak:.0f} MB, files-to-prompt {prompt.cpu:.2f} s, rg | cat {bound.cpu:.2f} s, "
-          f"tokenising {exact.cpu:.2f} s")  # fmt: skip
-    print(f"  tether: cold {cold.cpu:.2f} s {cold.peak:.0f} MB, "
-          f"as peers {plain.cpu:.2f} s {plain.peak:.0f} MB, "
-          f"warm {warm.cpu:.2f} s {warm.peak:.0f} MB")  # fmt: skip
-    say("cold, as peers / (tokenising + files-to-prompt)", plain.cpu, exact.cpu + prompt.cpu, "≤ 1.3")
-    say("cold, default / (tokenising + files-to-prompt)", cold.cpu, exact.cpu + prompt.cpu, "none")
-    say("cold, default / repomix", cold.cpu, repomix.cpu, "≤ 0.5")
-    say("cold, default / gitingest", cold.cpu, gitingest.cpu, "none")
-    say("warm, default / (rg | cat)", warm.cpu, bound.cpu, "≤ 8")
-    say("warm, default / repomix", warm.cpu, repomix.cpu, "≤ 0.1")
-    say("peak memory, cold, default / repomix", cold.peak, repomix.peak, "≤ 0.2")
-    say("peak memory, warm, default / repomix", warm.peak, repomix.peak, "≤ 0.2")
+        exact = spend(["sh", "-c", f"{rg} --files --hidden -0 | {sys.executable} {script}"], tree, env)
+    floor = "tokenising + files-to-prompt, s"
+    yield compare(f"{name}: cold, as peers", plain.cpu, exact.cpu + prompt.cpu, floor, 1.3)
+    yield compare(f"{name}: cold, default", cold.cpu, exact.cpu + prompt.cpu, floor)
+    yield compare(f"{name}: cold, default", cold.cpu, repomix.cpu, "repomix, s", 0.5)
+    yield compare(f"{name}: cold, default", cold.cpu, gitingest.cpu, "gitingest, s")
+    yield compare(f"{name}: warm, default", warm.cpu, bound.cpu, "rg | cat, s", 8)
+    yield compare(f"{name}: warm, default", warm.cpu, repomix.cpu, "repomix, s", 0.1)
+    yield compare(f"{name}: peak memory, cold, as peers", plain.peak, repomix.peak, "repomix, MB", 0.2)
+    yield compare(f"{name}: peak memory, cold, default", cold.peak, repomix.peak, "repomix, MB", 0.2)
+    yield compare(f"{name}: peak memory, warm, default", warm.peak, repomix.peak, "repomix, MB", 0.2)
 
 
 def list_symbols(tree: str) -> dict[str, set[str]]:
@@ -104,10 +101,9 @@ def count_kept(text: str, symbols: dict[str, set[str]]) -> int:
     return kept
 
 
-def measure_structure(name: str, tree: str, peers: Peers) -> None:
+def measure_structure(name: str, tree: str, peers: Peers) -> Iterator[Row]:
     """Structure mode against `repomix --compress`, on the sources of one tree."""
     symbols = list_symbols(tree)
-    total = sum(map(len, symbols.values()))
     count = find_tokenizer("o200k").count
     with tempfile.TemporaryDirectory() as folder:
         env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -115,33 +111,22 @@ def measure_structure(name: str, tree: str, peers: Peers) -> None:
         words = [*TETHER, tree, "-o", ours, "-q", "--truncate-mode", "structure"]
         for pattern in ("*.py", "*.ts", "*.js"):
             words += ["--include", pattern]
-        cold = run(words, tree, env)
-        warm = run(words, tree, env, times=3)
-        patterns = "**/*.py,**/*.ts,**/*.js"
-        compress = [
-            peers.node,
-            peers.repomix,
-            "--style",
-            "xml",
-            "--compress",
-            "--quiet",
-            "--include",
-            patterns,
-        ]
-        repomix = run([*compress, "-o", theirs, "."], tree)
+        cold = spend(words, tree, env)
+        warm = spend(words, tree, env, times=3)
+        compress = [peers.node, peers.repomix, *"--style xml --compress --quiet --include".split()]
+        repomix = spend([*compress, "**/*.py,**/*.ts,**/*.js", "-o", theirs, "."], tree)
         with open(ours) as file:
             mine = file.read()
         with open(theirs) as file:
             other = file.read()
-    print(f"\nstructure of {name}: {len(symbols)} files, {total} definitions")
-    say("tokens / repomix --compress", count(mine), count(other), "< 1")
-    kept, kept_there = count_kept(mine, symbols), count_kept(other, symbols)
-    print(
-        f"  definitions kept: {kept * 100 / total:.1f} % against {kept_there * 100 / total:.1f} % "
-        "(target: more)"
-    )
-    say("cold CPU / repomix --compress", cold.cpu, repomix.cpu, "≤ 0.2")
-    say("warm CPU / repomix --compress", warm.cpu, repomix.cpu, "≤ 0.2")
+    against = "repomix --compress"
+    yield compare(f"structure of {name}: tokens", count(mine), count(other), against, 1)
+    total = sum(map(len, symbols.values()))
+    lost = total - count_kept(mine, symbols), total - count_kept(other, symbols)
+    what = f"structure of {name}: definitions lost of {total}"
+    yield Row(what, lost[0] / max(1, lost[1]), f"{against} ({lost[0]} / {lost[1]})", 1)
+    yield compare(f"structure of {name}: cold CPU", cold.cpu, repomix.cpu, against, 0.2)
+    yield compare(f"structure of {name}: warm CPU", warm.cpu, repomix.cpu, against, 0.2)
 
 
 def make_tree(folder: str, files: int) -> None:
@@ -167,37 +152,34 @@ def make_tree(folder: str, files: int) -> None:
                 made += 1
 
 
-def measure_formats(files: int, times: int = 3) -> None:
-    """XML against Plus/Minus on a tree of many files; metadata; frozen."""
+def measure_formats(files: int, times: int = 3) -> Iterator[Row]:
+    """XML against Plus/Minus on a tree of many files, and what the metadata costs."""
     with tempfile.TemporaryDirectory() as folder:
         tree, out = os.path.join(folder, "tree"), os.path.join(folder, "out")
         make_tree(tree, files)
-        print(f"\nformats, {files} files")
         spent: dict[tuple[str, str], float] = {}
-        for format_ in ("plus-minus", "claude-xml"):
-            env = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, format_)}
-            env["PYTHONPATH"] = os.pathsep.join(sys.path)
-            words = [*TETHER, tree, "-o", out, "-q", "-f", format_]
-            spent["cold", format_] = run([*words, "--no-cache"], tree, env, times).cpu
-            run(words, tree, env)
-            spent["warm", format_] = run(words, tree, env, times).cpu
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        # In turns, so that load falls on both alike.
+        for _ in range(times):
+            for format_ in ("plus-minus", "claude-xml"):
+                env["XDG_CACHE_HOME"] = os.path.join(folder, format_)
+                words = [*TETHER, tree, "-o", out, "-q", "-f", format_]
+                for state, extra in (("cold", ["--no-cache"]), ("filled", []), ("warm", [])):
+                    took = spend([*words, *extra], tree, env).cpu
+                    spent[state, format_] = min(took, spent.get((state, format_), took))
         for state in ("cold", "warm"):
-            say(
-                f"{state}: claude-xml / plus-minus",
-                spent[state, "claude-xml"],
-                spent[state, "plus-minus"],
-                "≤ 1.05",
-            )
+            xml, plain = spent[state, "claude-xml"], spent[state, "plus-minus"]
+            yield compare(f"claude-xml, {state}, {files} files", xml, plain, "plus-minus, s", 1.05)
         found = [item for item in walk(tree) if item.reason is None]
-        memory: dict[bytes, tuple[object, ...]] = {}
-        for lens in ("", "debug"):
-            pieces = [File(item.path, lambda: b"x = 1\n") for item in found]
-            settings = Settings(lens=find_lens(lens), tokenizer=find_tokenizer("o200k"))
-            composer = Composer(settings, memory)
-            done = write_pack(pieces, settings, lambda data: None, None, memory)
-            best = min(_time(done, composer) for _ in range(20))
-            named = f"lens {lens}, {done.hot_files} hotspots" if lens else "no lens"
-            print(f"  metadata injection, {files} files, {named}: {best * 1000:.2f} ms (target < 1 ms)")
+    memory: dict[bytes, tuple[object, ...]] = {}
+    for lens in ("", "debug"):
+        pieces = [File(item.path, lambda: b"x = 1\n") for item in found]
+        settings = Settings(lens=find_lens(lens), tokenizer=find_tokenizer("o200k"))
+        composer = Composer(settings, memory)
+        done = write_pack(pieces, settings, lambda data: None, None, memory)
+        best = min(_time(done, composer) for _ in range(20)) * 1000
+        named = f"lens {lens}" if lens else "no lens"
+        yield Row(f"metadata injection, {named}, {done.hot_files} hotspots", best, "1 ms", 1)
 
 
 def _time(done: Run, composer: Composer) -> float:
@@ -207,25 +189,30 @@ def _time(done: Run, composer: Composer) -> float:
     return time.process_time() - start
 
 
-def main() -> None:
-    """Run everything."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
-    parser.add_argument("--folder", default=os.path.join(os.path.dirname(__file__), "out", "pack"))
-    parser.add_argument("--quick", action="store_true", help="the formats alone, on fewer files")
-    args = parser.parse_args()
-    if args.quick:
-        measure_formats(1000, times=1)
-        return
-    if not shutil.which("npm"):
-        sys.exit("npm is needed to install the peers")
-    peers = Peers(args.folder)
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "out", "pack")
+
+
+def run(folder: str = FOLDER) -> Iterator[Row]:
+    """Everything, on all trees; the peers are installed into `folder` first."""
+    peers = Peers(folder)
     peers.install()
     trees = peers.trees()
-    measure_formats(10_000)
+    yield from measure_formats(10_000)
     for name, tree in trees.items():
-        measure_tree(name, tree, peers)
+        yield from measure_tree(name, tree, peers)
     for name, tree in trees.items():
-        measure_structure(name, tree, peers)
+        yield from measure_structure(name, tree, peers)
+
+
+def main() -> None:
+    """Print every ratio as it is measured."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--folder", default=FOLDER, help="where the peers and trees are kept")
+    parser.add_argument("--quick", action="store_true", help="the formats alone, on fewer files")
+    args = parser.parse_args()
+    for row in measure_formats(1000, times=1) if args.quick else run(args.folder):
+        bound = "" if row.bound is None else f"  target ≤ {row.bound:g}"
+        print(f"{row.what:<58} {row.ratio:8.2f} ×  {row.against}{bound}", flush=True)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class Spent:
     wall: float
 
 
-def run(words: Sequence[str], cwd: str, env: dict[str, str] | None = None, times: int = 1) -> Spent:
+def spend(words: Sequence[str], cwd: str, env: dict[str, str] | None = None, times: int = 1) -> Spent:
     """Run a program to its end; of several runs the one that took least CPU."""
     best: Spent | None = None
     for _ in range(times):
