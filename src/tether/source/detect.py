@@ -22,8 +22,8 @@ def detect(text: str) -> Iterator[Claim]:
     """Every claim of every rule, the more specific rules first; claims may overlap."""
     lowered = text.lower()
     if len(lowered) != len(text):
-        # A few letters grow in lower case; places must stay those of the text.
-        lowered = "".join(char.lower() if char.isascii() else char for char in text)
+        # One letter grows in lower case; places must stay those of the text.
+        lowered = text.replace("\u0130", "\u0131").lower()
     present = _present(lowered)
     if present is not None and not present:
         return
