@@ -397,6 +397,18 @@ def test_the_second_pack_counts_nothing_and_says_the_same(tether: Tether, tree: 
     assert tether("pack", str(tree), "--frozen")[0] == first
 
 
+def test_remembered_judgements_are_forgotten_with_the_code_that_made_them(
+    tether: Tether, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "src/lib.py").write_text(f'key = "{KEY}"\n')
+    with monkeypatch.context() as older:
+        older.setattr("tether.pack.shell.find_secrets", lambda text: [])
+        older.setattr("tether.pack.shell.fingerprint", lambda *names: "older code")
+        assert KEY in tether("pack", str(tree))[0]
+        assert KEY in tether("pack", str(tree))[0]
+    assert KEY not in tether("pack", str(tree))[0]
+
+
 # ── zoom ─────────────────────────────────────────────────────────────────────
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -69,16 +69,18 @@ class Recall(dict[bytes, tuple[Any, ...]]):
 class Shapes:
     """Skeletons by content hash: a file that did not change is not parsed again."""
 
-    def __init__(self, recall: Recall, shape: Shaper, version: str) -> None:
+    def __init__(self, recall: Recall, shape: Shaper, fingerprint: Callable[..., str]) -> None:
         self.path = f"{recall.path.removesuffix('.json')}.shapes.json"
         self._shape = shape
-        self._version = version
+        self._fingerprint = fingerprint
+        self._version = ""
         self._rows: dict[str, Any] | None = None
         self._fresh = 0
 
     def __call__(self, text: str, path: str, language: str, brief: bool) -> Skeleton | None:
         """As the shaper itself, which is asked only for what is not known."""
         if self._rows is None:
+            self._version = self._fingerprint("source", "source/languages", "pack/shape.py")
             self._rows = self._load()
         about = f"{path.rsplit('/', 1)[-1]}\0{language}\0{brief}\0{text}"
         key = hashlib.sha256(about.encode()).hexdigest()[:40]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Callable
@@ -115,7 +116,7 @@ def prepare(request: Request) -> Job:
     job = Job(reader, selected, settings, {}, notices)
     if request.cache:
         job.memory = recall = Recall(request.cache, reader.root)
-        job.shapes = Shapes(recall, _shape, tether.__version__)
+        job.shapes = Shapes(recall, _shape, fingerprint)
         job.settings = replace(settings, shape=job.shapes)
     return job
 
@@ -124,7 +125,7 @@ def _tools(request: Request) -> dict[str, Any]:
     """What of this machine helps the core: parsers, and the redactor unless secrets are allowed."""
     tools: dict[str, Any] = {"shape": _shape, "structure": "tree-sitter"}
     if not request.sensitive:
-        tools |= {"redact": find_secrets, "redactor": f"tether-{tether.__version__}"}
+        tools |= {"redact": find_secrets, "redactor": fingerprint("source", "pack/redaction.py")}
     return tools
 
 
@@ -133,6 +134,23 @@ def _shape(text: str, path: str, language: str, brief: bool) -> Skeleton | None:
     from tether.pack.shape import shape_by_outline
 
     return shape_by_outline(text, path, language, brief)
+
+
+def fingerprint(*names: str) -> str:
+    """A hash of the code that a remembered answer came from: other code, and nothing is remembered.
+
+    INVARIANT: a file judged free of secrets by older rules is judged again.
+    """
+    digest = hashlib.sha256(tether.__version__.encode())
+    top = os.path.dirname(os.path.abspath(tether.__file__))
+    for name in names:
+        path = os.path.join(top, name)
+        found = sorted(os.listdir(path)) if os.path.isdir(path) else [""]
+        for entry in found:
+            if entry.endswith(".py") or not entry:
+                with open(os.path.join(path, entry).rstrip("/"), "rb") as file:
+                    digest.update(file.read())
+    return digest.hexdigest()[:16]
 
 
 def default_cache(environment: dict[str, str]) -> str:

@@ -11,7 +11,6 @@ from tether.pack.summary import Summary, family, summarise
 from tether.pack.text import count_lines
 
 RULE: Final = "=" * 70
-MODES: Final = ("simple", "smart", "structure")
 
 
 @dataclass(frozen=True, slots=True)
