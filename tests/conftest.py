@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# no deadline per example, because a loaded machine is not a wrong program
-settings.register_profile("steady", deadline=None)
+# no deadline per example, because a loaded machine is not a wrong program; the same examples every time, so that
+# a red run can be run again. `TETHER_FUZZ=1` looks for new ones.
+settings.register_profile("steady", deadline=None, derandomize=not os.environ.get("TETHER_FUZZ"))
 settings.load_profile("steady")
 
 AGENT_MARKS = ("CLAUDECODE", "TETHER_AGENT", "GEMINI_CLI", "CODEX_SANDBOX", "CURSOR_AGENT", "CURSOR_TRACE_ID")

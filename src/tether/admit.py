@@ -321,7 +321,8 @@ def recover(
         # INVARIANT: a call is finished or undone in the tree it was made for, never in another one
         if held["tree"] != project.tree or not (every or set(held["paths"]) & set(paths)):
             continue
-        if _abandoned(project, held, session):
+        if call_id in project.unsettled or _abandoned(project, held, session):
+            project.unsettled.discard(call_id)
             done.append(call_id)
             reconcile(project, call_id)
     return done

@@ -79,6 +79,8 @@ async def _in_thread(attempt: Attempt) -> Outcome | Verdict:
         # INVARIANT: a cancelled call is still settled, for its files may have changed
         attempt.cancel()
         await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # looked at: nobody waits for it any more
         raise
 
 
@@ -161,7 +163,12 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
         extra["error"] = {"error_code": error["error_code"]}
     if work.findings:
         extra["findings"] = work.findings
-    records = settle(project, call, verdict.decision, outcome=outcome, changes=work.changes, extra=extra)
+    try:
+        records = settle(project, call, verdict.decision, outcome=outcome, changes=work.changes, extra=extra)
+    except TetherError:
+        # the next call on these files reconciles it with the disk, as if this process had died here
+        project.unsettled.add(call.id)
+        raise
     work.forget()
     workspace.drain()
     return Outcome(

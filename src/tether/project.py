@@ -57,6 +57,7 @@ class Project:
         if create and not self._registered:
             self.register()
         self._load()
+        self.unsettled: set[str] = set()  # calls of this process that the journal would not take an end of
         self._root: Root | None = None
         self._contents: Contents | None = None
         self._alive: tuple[str, int] | None = None
