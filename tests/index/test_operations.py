@@ -10,7 +10,13 @@ import pytest
 
 from tether.errors import TetherError
 from tether.index.code import CodeIndex
-from tether.index.operations import get_index_status, query_context, reindex_file, reindex_project
+from tether.index.operations import (
+    get_index_metrics,
+    get_index_status,
+    query_context,
+    reindex_file,
+    reindex_project,
+)
 from tether.types import plain
 
 Write = Callable[..., Path]
@@ -50,3 +56,23 @@ def test_the_project_is_brought_up(index: CodeIndex, write: Write) -> None:
     assert set(plain(get_index_status(index))) >= {
         "total_files", "indexed_files", "pending_files", "stale_files", "last_indexed_at", "index_size_bytes",
     }  # fmt: skip
+
+
+def test_metrics_count_searches_hits_and_what_was_read_again(index: CodeIndex, write: Write) -> None:
+    before = get_index_metrics(index)
+    assert (before.searches, before.reindexed_files, before.index_hit_rate) == (0, 6, 1.0)
+    index.search("cart total")
+    index.watched = True
+    write("src/shop/cart.py", "class Cart:\n    total = 'changed'\n")
+    index.search("cart total")
+    measured = get_index_metrics(index)
+    assert measured.searches == 2 == sum(measured.latency_ms.values())
+    assert 0 < measured.index_hit_rate < 1
+    assert measured.latency_p99_ms >= measured.latency_p50_ms > 0
+    assert measured.embedding_latency_ms is None and measured.reindexed_per_hour > 0
+
+
+def test_an_edit_is_seen_by_the_very_next_question(index: CodeIndex, write: Write) -> None:
+    for n in range(5):
+        write("src/shop/prices.py", f"def price_number_{n}():\n    return {n}\n", age=60 + n)
+        assert index.search(f"price_number_{n}").hits[0].name == f"price_number_{n}"

@@ -17,6 +17,7 @@ from tether.index.freshness import Changes, days_old, decay, find_changes, is_fr
 from tether.index.indexer import Listen, Report, bring_up, open_store, update
 from tether.index.lease import Lease
 from tether.index.lexical import Candidate, rank_lexically
+from tether.index.metrics import Metrics
 from tether.index.query import Query, read_query
 from tether.index.reading import SetAsideError, read_bytes, read_text, take_apart
 from tether.index.results import Answer, Hit, make_hit
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 FOLDER: Final = os.path.join(".tether", "local", "index")
 INLINE: Final = 50  # changed files that are indexed before a question is answered
-CHECK_SHARE: Final = 20  # looking for changes may take one part in this many of the time
 SAME_LANGUAGE: Final = 1.2
 OLD_FLOOR: Final = 0.95  # the most that age takes from a fragment in the default ranking
 CACHED_TEXTS: Final = 256
@@ -74,8 +74,7 @@ class CodeIndex:
         self._store: Store | None = None
         self._lock = threading.RLock()
         self._texts: OrderedDict[int, str] = OrderedDict()
-        self._checked = 0.0
-        self._check_cost = 0.0
+        self.metrics = Metrics()
 
     def close(self) -> None:
         """Let files and the lease go."""
@@ -156,7 +155,10 @@ class CodeIndex:
                 notes.append(f"the index is {why}: this answer was read from disk")
                 if not complete:
                     notes.append("not every file could be read in time")
-        return Answer(tuple(hits), tuple(notes), source, (time.perf_counter() - began) * 1000)
+        spent = (time.perf_counter() - began) * 1000
+        fresh_hits = sum(not hit.stale for hit in hits) if source == "index" else 0
+        self.metrics.note_search(spent, len(hits), fresh_hits)
+        return Answer(tuple(hits), tuple(notes), source, spent)
 
     def ask(self, query: Query, k: int) -> list[Hit]:
         """The hits of a question already taken apart; none while there is no index."""
@@ -296,16 +298,11 @@ class CodeIndex:
             return list(self.index().notes)
         if self.watched:
             return []
-        now = time.monotonic()
-        if now - self._checked < CHECK_SHARE * self._check_cost:
-            return []
         try:
             changes = find_changes(self.root, store)
         except sqlite3.DatabaseError as error:
             self._lose(error)
             return [f"the index is damaged ({error})"]
-        self._check_cost = time.monotonic() - now
-        self._checked = time.monotonic()
         if not changes:
             return []
         many = len(changes.changed) + len(changes.gone)
@@ -324,9 +321,11 @@ class CodeIndex:
         with self._lock:
             store, _ = self._writable()
             if changes.folders:
-                return bring_up(self.root, store, self.lexicon, exclude=self.exclude)
-            report = update(self.root, store, self.lexicon, changes.changed, gone=changes.gone, batch=0)
-            store.merge()
+                report = bring_up(self.root, store, self.lexicon, exclude=self.exclude)
+            else:
+                report = update(self.root, store, self.lexicon, changes.changed, gone=changes.gone)
+                store.merge()
+            self.metrics.note_reindexed(len(report.indexed))
             return report
 
     def _writable(self) -> tuple[Store, str]:
@@ -365,6 +364,7 @@ class CodeIndex:
                 self.damage = ""
                 store, _ = self._writable()
                 report = bring_up(self.root, store, self.lexicon, exclude=self.exclude, listen=listen)
+            self.metrics.note_reindexed(len(report.indexed))
             if note and not problem:
                 problem = f"the index was damaged and is made again: {note}"
             return replace(report, notes=(problem,) if problem else ())

@@ -7,6 +7,7 @@ import posixpath
 from tether.errors import TetherError
 from tether.index.code import CodeIndex, IndexStatus
 from tether.index.freshness import Changes
+from tether.index.metrics import Measured
 from tether.index.results import ContextChunk, to_chunk
 from tether.source.redact import redact
 from tether.types import replace
@@ -41,6 +42,14 @@ def reindex_project(index: CodeIndex) -> IndexStatus:
     """Bring the whole index up to the tree."""
     index.index()
     return index.status()
+
+
+def get_index_metrics(index: CodeIndex) -> Measured:
+    """Search latency, index hit rate, re-index frequency and embedding latency of this process."""
+    semantic = index.semantic
+    if semantic is None:
+        return index.metrics.look()
+    return index.metrics.look(semantic.latencies, semantic.vectors.count_pending())
 
 
 def get_index_status(index: CodeIndex) -> IndexStatus:
