@@ -242,3 +242,10 @@ def test_size_and_time_are_the_files_own(tmp_path, size):
     (found,) = walk(str(tmp_path))
     about = os.stat(tmp_path / "a.txt")
     assert (found.size, found.mtime_ns, found.kind) == (size, about.st_mtime_ns, "file")
+
+
+def test_the_record_is_not_taken_for_the_code(tmp_path):
+    for name in ("agent_trace.jsonl", "intent_map.md", "active_intents.yaml"):
+        (tmp_path / ".orchestration").mkdir(exist_ok=True)
+        (tmp_path / ".orchestration" / name).write_text("x\n")
+    assert [found.path for found in collect(str(tmp_path)).files] == [".orchestration/active_intents.yaml"]

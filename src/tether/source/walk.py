@@ -24,6 +24,9 @@ DEFAULT_EXCLUDED = (
     "__pycache__/",
     "*.pyc",
     "*.swp",
+    # the record is not the code: it has commands of its own
+    "/.orchestration/agent_trace.jsonl",
+    "/.orchestration/intent_map.md",
 )
 MAX_DEPTH = 256  # one descriptor is held per level
 
