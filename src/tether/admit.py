@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tether.record.journal import Turn
     from tether.types import Call
 
+WORDS = 64  # of a command, that are looked at for files they name
+_WORDS = str.maketrans(dict.fromkeys(";&|<>()'\"`$={}", " "))
 TICKET_SECONDS = 900  # how long an agent that runs its own tool may take before its ticket is reconciled
 
 
@@ -77,7 +79,7 @@ def admit(
     if recover(project, paths, session=call.agent.session):
         spots = look(project, effects)  # what was left open has been finished or undone: look again
     targets = [spots[e.target] for e in effects if e.kind in CHANGING]
-    digest = call_hash(call, effects, spots, project.tree)
+    digest = call_hash(call, effects, spots, project.tree, _named(project, effects))
     gaps = _gaps(project, [s for s in targets if s.kind == "file" or s.kind == "absent"])
     writes = tuple(
         Write(
@@ -298,9 +300,28 @@ def look(project: Project, effects: Sequence[Effect]) -> dict[str, Spot]:
     return spots
 
 
-def call_hash(call: Call, effects: Sequence[Effect], spots: dict[str, Spot], tree: str) -> str:
+def _named(project: Project, effects: Sequence[Effect]) -> list[list[str]]:
+    """The files that the words of a command to be asked about name: who approves a script approves its bytes."""
+    found: dict[str, str] = {}
+    for effect in effects:
+        if effect.kind != "run" or effect.risk is None or effect.risk.level == "SAFE":
+            continue
+        for word in effect.target.translate(_WORDS).split()[:WORDS]:
+            spot = project.root.look(word if word.startswith("/") else os.path.join(effect.cwd, word))
+            if spot.kind == "file" and not spot.problem:
+                found[spot.path] = spot.hash
+    return [list(item) for item in sorted(found.items())]
+
+
+def call_hash(
+    call: Call,
+    effects: Sequence[Effect],
+    spots: dict[str, Spot],
+    tree: str,
+    named: Sequence[Sequence[str]] = (),
+) -> str:
     """What an approval is bound to: the tree, the arguments and the files' contents, not ids or times."""
-    parts = []
+    parts: list[Sequence[str]] = [*named]
     for effect in effects:
         spot = spots.get(effect.target)
         parts.append(
@@ -384,7 +405,7 @@ def _facts(
         known = turn.fact(f"seen:{session}", path)
         if known is not None:
             seen[path] = known
-    asked = turn.fact("asked", digest)
+    asked = turn.fact("asked", f"{session} {digest}")
     approval = turn.fact("approval", asked) if asked else None
     held = {}
     if paths:

@@ -135,6 +135,7 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
     error: dict[str, Any] | None = None
     value: Any = None
     outcome = "done"
+    modes: dict[str, int] = {}
     runs = any(effect.kind == "run" for effect in prepared.effects)
     try:
         if runs:
@@ -143,7 +144,7 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
             value = prepared.run(work)
         finally:
             if runs:
-                work.changes = look_after(project, call.id) or []
+                work.changes = look_after(project, call.id, modes) or []
         if work.changes:
             work.findings = workspace.check(work)
     except TetherError as raised:
@@ -153,12 +154,14 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
     if work.cancelled():
         outcome = "cancelled"
     if runs:
-        work.outside = outside(project, verdict.decision.intent, work.changes)
+        work.outside = outside(project, verdict.decision.intent, work.changes, modes)
         if work.outside and error is None:
             error = _beyond_scope(
                 call.id, verdict.decision.intent, work.outside, guarded(project, work.outside)
             )
     extra: dict[str, Any] = {"outside": work.outside} if work.outside else {}
+    if modes:
+        extra["modes"] = modes
     if error is not None:
         extra["error"] = {"error_code": error["error_code"]}
     if work.findings:

@@ -381,3 +381,203 @@ def test_what_outlives_its_command_is_ended_before_the_look_around(site):
     assert not (site.path / "src/pay/late.py").exists()
     time.sleep(2.2)
     assert not (site.path / "src/pay/late.py").exists()
+
+
+# ── approvals ────────────────────────────────────────────────────────────────
+
+
+def test_what_a_person_allowed_one_session_no_other_uses_up(site):
+    site.select()
+    site.select(session="s2")
+    mine = site.call("run_command", "s1", command="rm -rf src/auth")
+    theirs = site.call("run_command", "s2", command="rm -rf src/auth")
+    assert mine.approval_id != theirs.approval_id
+    site.tether("approve", mine.approval_id)
+    assert isinstance(site.call("run_command", "s2", command="rm -rf src/auth"), Pending)
+    assert (site.path / "src/auth/token.py").exists()
+    assert site.call("run_command", "s1", command="rm -rf src/auth").ok
+
+
+@pytest.mark.parametrize(
+    "command", ["bash src/auth/go.sh", "./src/auth/go.sh", "env X=1 sh 'src/auth/go.sh'"]
+)
+def test_who_approves_a_script_approves_its_bytes(site, command):
+    site.select()
+    site.write("src/auth/go.sh", "#!/bin/sh\necho harmless\n")
+    os.chmod(site.path / "src/auth/go.sh", 0o755)
+    asked = site.call("run_command", command=command)
+    site.tether("approve", asked.approval_id)
+    assert site.call("edit_file", path="src/auth/go.sh", old="echo harmless", new="touch evil").ok
+    again = site.call("run_command", command=command)
+    assert isinstance(again, Pending)
+    assert again.approval_id != asked.approval_id
+    assert not (site.path / "evil").exists()
+
+
+def test_an_approval_is_answered_once_and_cannot_be_guessed(site):
+    site.select()
+    asked = site.call("run_command", command="rm -rf src/auth").approval_id
+    site.tether("reject", asked, "--reason", "no")
+    for words in (("approve", asked), ("approve", "A-0000000000"), ("reject", "../../etc")):
+        answer = json.loads(site.tether(*words, "--json", code=1))
+        assert answer["ok"] is False
+    assert site.call("run_command", command="rm -rf src/auth").error["error_code"] == "APPROVAL_REJECTED"
+
+
+def test_many_waiting_calls_are_all_listed(site):
+    site.select()
+    for n in range(60):
+        site.call("run_command", command=f"rm -rf src/auth/{n}")
+    assert len(json.loads(site.tether("approvals", "--json"))) == 60
+
+
+# ── what reaches a person's terminal ─────────────────────────────────────────
+
+MARKUP = "[bold red]\\[bold red]x[link=http://x]"
+EVIL = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe" + MARKUP
+
+
+def _on_a_terminal(site, *words):
+    """The real command with a terminal for its output."""
+    import pty
+
+    master, slave = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tether", *words], cwd=site.path, stdin=slave, stdout=slave, stderr=slave,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "400"},
+    )  # fmt: skip
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+    os.close(master)
+    running.wait()
+    return shown.decode()
+
+
+def test_no_agent_and_no_file_speaks_to_a_terminal_directly(site):
+    site.select()
+    site.select(session="s2")
+    assert isinstance(site.call("run_command", command=f"rm -rf src/auth; echo '{EVIL}'"), Pending)
+    site.write(
+        ".orchestration/active_intents.yaml",
+        "active_intents:\n"
+        + "".join(
+            f"  - id: INT-00{n}\n    name: {json.dumps(MARKUP)}\n    status: active\n    owned_scope: ['src/auth/**']\n"
+            for n in (1, 2)
+        ),
+    )
+    for words in (("approvals",), ("status",), ("intent", "list"), ("intent", "show", "INT-001"),
+                  ("intent", "show", EVIL), ("journal", "tail"), ("why", f"{EVIL}:1"), ("doctor",), (EVIL,),
+                  ("call", "select_active_intent", '{"intent_id": "INT-001"}')):  # fmt: skip
+        shown = _on_a_terminal(site, *words)
+        for bad in ("\x1b]", "\x1b[2J", "\u202e", "\x07"):
+            assert bad not in shown, words
+        if words in (("approvals",), ("intent", "list")):
+            assert "[bold red]" in shown, "markup is shown, not obeyed"
+
+
+# ── the command line in bad company ──────────────────────────────────────────
+
+EVERY = (
+    "init", "install", "uninstall", "trust", "config", "shadow", "status", "doctor", "intent", "approvals",
+    "approve", "reject", "reset", "rollback", "call", "why", "trace", "journal",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_whoever_asks_for_json_gets_json_whatever_is_wrong(tmp_path, name, home):
+    """Bad arguments, and no project to work in."""
+    (tmp_path / "empty").mkdir()
+    words = {"intent": ["list"], "config": ["show"], "approve": ["A-1"], "reject": ["A-1"], "rollback": ["x"],
+             "install": ["codex"], "uninstall": ["codex"], "call": ["--list"], "why": ["x:1"], "trace": ["list"],
+             "journal": ["tail"]}  # fmt: skip
+    attempts = [["--no-such-option"]]
+    if name != "init":
+        attempts.append(words.get(name, []))
+    for given in attempts:
+        done = subprocess.run(
+            [sys.executable, "-m", "tether", name, *given, "--json"],
+            cwd=tmp_path / "empty", stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode in (1, 2), (given, done)
+        told = json.loads(done.stdout)
+        assert told["ok"] is False, given
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("stream", ["closed", "full", "narrow"])
+def test_an_output_that_cannot_take_it_is_no_crash(site, stream):
+    command = f"{sys.executable} -m tether doctor"
+    command += {"closed": " >&-", "full": " >/dev/full", "narrow": ""}[stream]
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=site.path, capture_output=True, text=True, check=False,
+        env={**os.environ, **({"PYTHONIOENCODING": "ascii", "LC_ALL": "C"} if stream == "narrow" else {})},
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 1)
+
+
+def test_a_reader_that_goes_away_is_no_error(site):
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m tether config schema | head -c 1"],
+        cwd=site.path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+
+
+# ── going back ───────────────────────────────────────────────────────────────
+
+
+def test_rolling_back_restores_bytes_names_and_permissions(site):
+    site.write("src/pay/run.sh", "#!/bin/sh\n")
+    site.write("src/pay/tool.sh", "#!/bin/sh\necho tool\n")
+    for name in ("run.sh", "tool.sh"):
+        os.chmod(site.path / "src/pay" / name, 0o755)
+    os.chmod(site.path / "src/pay/index.py", 0o640)
+    site.git("add", "-A")
+    site.git("commit", "-q", "-m", "more")
+    site.select()
+    before = _modes(site.path / "src")
+    body = """
+rm src/pay/run.sh
+mv src/pay/index.py src/pay/renamed.py
+echo changed >> src/pay/tool.sh
+chmod -x src/pay/tool.sh
+echo new > src/pay/new.py
+"""
+    done = approved(site, script(site, body))
+    assert done.error["error_code"] == "SCOPE_VIOLATION"
+    assert _modes(site.path / "src") != before
+    site.tether("rollback", done.error["rollback"], "--outside")
+    assert _modes(site.path / "src") == before
+
+
+def test_permissions_changed_out_of_scope_are_found_and_given_back(site):
+    site.select()
+    before = _modes(site.path / "src")
+    done = approved(site, script(site, "chmod 777 src/pay/index.py"))
+    assert done.error["error_code"] == "SCOPE_VIOLATION"
+    site.tether("rollback", done.error["rollback"], "--outside")
+    assert _modes(site.path / "src") == before
+
+
+def test_what_changed_again_since_is_left_alone(site):
+    site.select()
+    done = approved(site, script(site, "echo evil >> src/pay/index.py"))
+    site.write("src/pay/index.py", "a person mended it\n")
+    answer = json.loads(site.tether("rollback", done.error["rollback"], "--outside", "--json", code=1))
+    assert answer["left"] == {"src/pay/index.py": "it has changed since"}
+    assert site.read("src/pay/index.py") == "a person mended it\n"
+
+
+def _modes(root: Path):
+    return {
+        str(p.relative_to(root)): (p.read_bytes(), p.stat().st_mode) for p in root.rglob("*") if p.is_file()
+    }

@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tether.cli import frame
-from tether.cli.output import dump, printable, say, table
+from tether.cli.output import dump, printable, printable_lines, say, table
 from tether.errors import TetherError
 from tether.types import Agent, Call, Outcome, plain
 
@@ -114,7 +114,10 @@ def tell(result: Outcome | Pending, *, as_json: bool) -> int:
         if as_json:
             dump({k: v for k, v in plain(result).items() if v not in (None, [], "")} | {"ok": result.ok})
         elif result.ok:
-            say(result.value if isinstance(result.value, str) else json.dumps(plain(result.value), indent=2))
+            text = (
+                result.value if isinstance(result.value, str) else json.dumps(plain(result.value), indent=2)
+            )
+            say(printable_lines(text))
             for note in result.notes:
                 sys.stderr.write(f"note: {printable(note)}\n")
         else:

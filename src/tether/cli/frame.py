@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tether import __version__
+from tether.cli.output import printable_lines
 from tether.errors import TetherError, to_wire
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
 
 def run(argv: Sequence[str]) -> int:
     """Runs one command line and turns every ending into an exit code."""
+    _prepare_streams()
     if not argv or argv[0] in ("-h", "--help", "help"):
         if argv[:1] == ["help"] and len(argv) > 1:
             return run([argv[1], "--help"])
@@ -113,28 +115,54 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.write(f"tether {__version__}\n")
         return OK
     name = argv[0]
-    if name not in commands():
-        import difflib
-
-        near = difflib.get_close_matches(name, commands(), n=1)
-        hint = f"; did you mean `tether {near[0]}`?" if near else "; see `tether --help`"
-        sys.stderr.write(f"error: unknown command `{name}`{hint}\n")
-        return USAGE
     as_json = "--json" in argv
     try:
+        if name not in commands():
+            raise _unknown(name)
         args = parser_of(name).parse_args(argv[1:])
         code = load(name).run(args)
         sys.stdout.flush()
         return int(code or OK)
     except TetherError as error:
         return report(error, as_json=as_json)
+    except SystemExit as ending:
+        if as_json and ending.code:
+            # argparse has told a person on stderr; whoever asked for JSON gets it too
+            wrong = TetherError("BAD_ARGUMENTS", "the command line was not understood; see `--help`")
+            return report(wrong, as_json=True)
+        raise
+    except BrokenPipeError:
+        return _unheard()
+    except OSError as error:
+        named = f" `{error.filename}`" if error.filename else ""
+        failed = TetherError("STORE_CORRUPT", f"the system refused{named}: {error.strerror or error}")
+        return report(failed, as_json=as_json)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; what was done is kept\n")
         return INTERRUPTED
-    except BrokenPipeError:
-        # the reader of our output went away: not an error of ours
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+
+
+def _unheard() -> int:
+    """The reader of our output went away: not an error of ours."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return OK
+
+
+def _unknown(name: str) -> TetherError:
+    import difflib
+
+    near = difflib.get_close_matches(name, commands(), n=1)
+    action = f"Did you mean `tether {near[0]}`?" if near else "See `tether --help`"
+    return TetherError("BAD_ARGUMENTS", f"unknown command `{name}`", action=action)
+
+
+def _prepare_streams() -> None:
+    """What a terminal's encoding cannot show is escaped, and a closed stream swallows: neither is an error."""
+    for stream in ("stdout", "stderr"):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(getattr(sys, stream), "reconfigure"):
+            getattr(sys, stream).reconfigure(errors="backslashreplace")
 
 
 def report(error: TetherError, *, as_json: bool) -> int:
@@ -142,7 +170,8 @@ def report(error: TetherError, *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json.dumps({"ok": False, "error": to_wire(error)}) + "\n")
     else:
-        sys.stderr.write(f"error: {error.message}\n  → {error.action}\n")
+        # messages quote files and arguments, which may hold escape sequences
+        sys.stderr.write(f"error: {printable_lines(error.message)}\n  → {printable_lines(error.action)}\n")
     return USAGE if error.code in ("BAD_ARGUMENTS", "CONFIG_INVALID", "NOT_A_PROJECT") else FAILED
 
 

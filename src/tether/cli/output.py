@@ -37,12 +37,15 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, empty: str) 
         return
     if sys.stdout.isatty():
         from rich.table import Table
+        from rich.text import Text
 
         drawn = Table(box=None, header_style="bold", pad_edge=False)
         for header in headers:
             drawn.add_column(header, overflow="fold")
         for row in held:
-            drawn.add_row(*row)
+            drawn.add_row(
+                *(Text(cell) for cell in row)
+            )  # a Text is shown as it is: markup in it does nothing
         console().print(drawn)
         return
     widths = [max(len(str(r[n])) for r in [headers, *held]) for n in range(len(headers))]
@@ -51,9 +54,13 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, empty: str) 
 
 
 def printable(text: object) -> str:
-    """Hostile text made harmless for a terminal: no escape sequences, no markup."""
-    shown = "".join(c if c.isprintable() or c == "\t" else "\\x%02x" % ord(c) for c in str(text))  # noqa: UP031
-    return shown.replace("[", "\\[") if sys.stdout.isatty() else shown
+    """Hostile text made harmless for a terminal: one line, no escape sequences."""
+    return "".join(c if c.isprintable() or c == "\t" else "\\x%02x" % ord(c) for c in str(text))  # noqa: UP031
+
+
+def printable_lines(text: str) -> str:
+    """The same for text that may have several lines."""
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def confirm(question: str, *, default: bool = False) -> bool:

@@ -5,6 +5,7 @@ The bytes before each change are kept; a file that has changed again since is le
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from tether.admit import settle_undone
@@ -61,19 +62,53 @@ def roll_back(
     if outside:
         chosen = [c for c in chosen if c["path"] in set(body.get("outside", ()))]
     restored: list[Change] = []
-    left: dict[str, str] = {}
+    modes: dict[str, int] = body.get("modes", {})
+    mine = {path: mode for path, mode in modes.items() if path not in {c["path"] for c in body["changes"]}}
+    turned, left = _turn_back(project, _choose(mine, only, set(body.get("outside", ())) if outside else None))
     for change in chosen:
-        made, why = _restore(project, change)
+        made, why = _restore(project, change, modes.get(change["path"]))
         restored += made
         if why:
             left[change["path"]] = why
     if restored:
         settle_undone(project, call_id, body, restored)
         project.drain()
-    return [c.path for c in restored], left
+    return [*(c.path for c in restored), *turned], left
 
 
-def _restore(project: Project, change: dict[str, Any]) -> tuple[list[Change], str]:
+def _choose(modes: dict[str, int], only: set[str], beyond: set[str] | None) -> dict[str, int]:
+    return {
+        path: mode
+        for path, mode in modes.items()
+        if (not only or path in only) and (beyond is None or path in beyond)
+    }
+
+
+def _turn_back(project: Project, modes: dict[str, int]) -> tuple[list[str], dict[str, str]]:
+    """Gives files whose permissions alone were changed those they had; which, and why not the others."""
+    done: list[str] = []
+    left: dict[str, str] = {}
+    for path, mode in modes.items():
+        try:
+            parent, leaf = project.root.open_parent(path)
+        except TetherError as error:
+            left[path] = error.message
+            continue
+        try:
+            file = os.open(leaf, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=parent)
+            try:
+                os.fchmod(file, mode & 0o777)
+            finally:
+                os.close(file)
+            done.append(path)
+        except OSError as error:
+            left[path] = os.strerror(error.errno or 0)
+        finally:
+            os.close(parent)
+    return done, left
+
+
+def _restore(project: Project, change: dict[str, Any], mode: int | None) -> tuple[list[Change], str]:
     spot = project.root.look(change["path"])
     if spot.hash != change["after"]:
         return [], "it has changed since"
@@ -88,7 +123,7 @@ def _restore(project: Project, change: dict[str, Any]) -> tuple[list[Change], st
         items.append(stage(project.root, source, before, expect=""))
         items.append(stage(project.root, change["path"], None, expect=change["after"]))
     else:
-        items.append(stage(project.root, change["path"], before, expect=change["after"]))
+        items.append(stage(project.root, change["path"], before, expect=change["after"], mode=mode))
     try:
         commit(project.root, items)
     except TetherError as error:

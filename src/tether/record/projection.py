@@ -5,7 +5,7 @@ Scopes of facts:
   refused:<id>   <signature> → how often the same refusal came in a row
   seen:<id>      <path> → hash the session last saw
   approval       <approval id> → the approval
-  asked          <call hash> → the approval id asked last
+  asked          <session> <call hash> → the approval id asked last
   open           <call id> → a call decided and not yet settled
   path:<tree>    <path> → {hash, record}: the content Tether last knew
   project        write_enabled, …
@@ -95,7 +95,8 @@ def _read(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
 def _asked(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
     approval = body["approval"]
     yield "approval", approval["id"], approval
-    yield "asked", approval["call_hash"], approval["id"]
+    # INVARIANT: what a person allowed one session no other can use up
+    yield "asked", f"{approval['session']} {approval['call_hash']}", approval["id"]
 
 
 def _answered(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:

@@ -6,6 +6,7 @@ A command may touch anything, so what it did is found by looking, never by trust
 from __future__ import annotations
 
 import os
+import stat
 
 from tether.control.protected import is_protected
 from tether.control.scope import compile_scope
@@ -14,7 +15,7 @@ from tether.types import Change
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from tether.project import Project
 
@@ -29,15 +30,23 @@ def look_before(project: Project, call_id: str) -> None:
     _save(os.path.join(folder, call_id), swept)
 
 
-def look_after(project: Project, call_id: str) -> list[Change] | None:
-    """What changed since `look_before`; None when there was no look. The bytes of both sides are kept."""
+def look_after(project: Project, call_id: str, modes: dict[str, int]) -> list[Change] | None:
+    """What changed since `look_before`; None when there was no look. The bytes of both sides are kept.
+
+    `modes` is filled with the permissions that files had whose own are now others, or none.
+    """
     folder = project.folder("sweeps")
     path = os.path.join(folder, call_id)
     before = _load(path)
     if before is None:
         return None
     after = take(project.root)
-    deltas = [d for d in compare(project.root, before, after) if d.kind != "mode"]
+    found = compare(project.root, before, after)
+    for delta in found:
+        was, now = before.entries.get(delta.path), after.entries.get(delta.path)
+        if was is not None and stat.S_ISREG(was[4]) and (now is None or now[4] != was[4]):
+            modes[delta.path] = stat.S_IMODE(was[4])
+    deltas = [d for d in found if d.kind != "mode"]
     for data in recall(project.root, before, deltas, project.contents).values():
         project.contents.put(data)
     for delta in deltas:
@@ -54,9 +63,12 @@ def look_after(project: Project, call_id: str) -> list[Change] | None:
     ]
 
 
-def outside(project: Project, intent_id: str, changes: Sequence[Change]) -> list[str]:
-    """The changed files that the intent does not own, or that no intent may own."""
-    paths = [path for change in changes for path in (change.moved_from, change.path) if path]
+def outside(
+    project: Project, intent_id: str, changes: Sequence[Change], modes: Iterable[str] = ()
+) -> list[str]:
+    """The files that were changed, or whose permissions were, and that the intent does not own or none may."""
+    named = [path for change in changes for path in (change.moved_from, change.path) if path]
+    paths = list(dict.fromkeys((*named, *modes)))
     intent = next((i for i in project.intents if i.id == intent_id), None)
     scope = compile_scope(intent.owned_scope) if intent else None
     forbidden = set(guarded(project, paths))

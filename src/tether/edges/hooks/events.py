@@ -118,19 +118,20 @@ def _after(event: Event, project: Project) -> Reply:
     if held is None:
         return Reply()
     call_id, opened = held
-    changes = _changes(project, call_id, opened)
+    modes: dict[str, int] = {}
+    changes = _changes(project, call_id, opened, modes)
     findings: list[dict[str, Any]] = []
     if changes and project.config.quality.checks:
         from tether.tools.quality import check
 
         changes, findings = check(project, changes)
-    outside = _outside(project, opened, changes)
+    outside = _outside(project, opened, changes, modes)
     settle_open(
         project,
         call_id,
         outcome="done" if event.phase == "after" else "failed",
         changes=changes,
-        extra={k: v for k, v in (("findings", findings), ("outside", outside)) if v},
+        extra={k: v for k, v in (("findings", findings), ("outside", outside), ("modes", modes)) if v},
     )
     project.drain()
     return Reply(problem=_problem(project, call_id, findings, outside))
@@ -155,12 +156,12 @@ def _open_call(event: Event, project: Project) -> tuple[str, dict[str, Any]] | N
     return max(mine.items(), key=lambda item: item[1]["seq"])
 
 
-def _changes(project: Project, call_id: str, opened: dict[str, Any]) -> list[Change]:
+def _changes(project: Project, call_id: str, opened: dict[str, Any], modes: dict[str, int]) -> list[Change]:
     """What really changed, and whose it is: disk other than predicted is `mixed`."""
     if os.path.exists(os.path.join(project.state, "sweeps", call_id)):
         from tether.tools.around import look_after
 
-        return look_after(project, call_id) or []
+        return look_after(project, call_id, modes) or []
     changes = []
     for write in opened["writes"]:
         spot = project.root.look(write["path"])
@@ -179,14 +180,16 @@ def _changes(project: Project, call_id: str, opened: dict[str, Any]) -> list[Cha
     return changes
 
 
-def _outside(project: Project, opened: dict[str, Any], changes: list[Change]) -> list[str]:
+def _outside(
+    project: Project, opened: dict[str, Any], changes: list[Change], modes: dict[str, int]
+) -> list[str]:
     """Changes beyond the scope of the intent the call ran under."""
     entry = project.journal.entry(opened["seq"])
-    if entry is None or not changes:
+    if entry is None or not (changes or modes):
         return []
     from tether.tools.around import outside
 
-    return outside(project, entry.body["intent"], changes)
+    return outside(project, entry.body["intent"], changes, modes)
 
 
 def _problem(project: Project, call_id: str, findings: list[dict[str, Any]], outside: list[str]) -> str:
