@@ -252,3 +252,28 @@ def test_embedding_latency_is_kept(index: CodeIndex) -> None:
     began = time.perf_counter()
     filled(index, semantic)
     assert semantic.latencies and max(semantic.latencies) <= (time.perf_counter() - began) * 1000
+
+
+def test_a_watcher_embeds_changes_at_once_and_what_waits_every_five_minutes(
+    index: CodeIndex, write: Write
+) -> None:
+    from tether.index.watch import Watcher
+
+    model = Moody()
+    semantic = with_meaning(index, model)
+    model.well = False
+    watcher = Watcher(index)
+    assert watcher.embed(changed=False, now=0), "what an earlier run left is tried at the start"
+    waiting = semantic.vectors.count_pending()
+    assert waiting > 6
+    model.well = True
+    assert not watcher.embed(changed=False, now=RETRY_SECONDS - 1)
+    semantic.vectors.wake()  # five minutes pass for the queue, too
+    assert watcher.embed(changed=False, now=RETRY_SECONDS)
+    assert semantic.vectors.count_pending() == 0
+    assert index.lease.take()
+    write("src/new.py", "def newly_made():\n    return 1\n")
+    assert list(watcher.follow(["src/new.py"]))
+    before = semantic.vectors.models()[0].rows
+    assert watcher.embed(changed=True, now=RETRY_SECONDS + 1)
+    assert semantic.vectors.models()[0].rows == before + 1

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from tether.index.code import CodeIndex
 from tether.index.watch import Event, Watcher, watch
@@ -108,3 +113,57 @@ def test_a_saved_file_is_found_without_anyone_asking(project: Path) -> None:
         assert seen and seen[0].path == "src/shop/prices.py"
         with CodeIndex(str(project)) as reader:
             assert reader.search("quick price").hits[0].file_path == "src/shop/prices.py"
+
+
+@pytest.mark.slow
+def test_a_checkout_of_two_thousand_files_settles_without_starving_questions(
+    project: Path, write: Write
+) -> None:
+    def lay_out(branch: str, age: float) -> None:
+        for n in range(2_000):
+            write(f"tree/d{n % 40}/m{n}.py", f"def {branch}_{n}():\n    return {n}\n", age=age)
+
+    lay_out("old", 3600)
+    with CodeIndex(str(project)) as index, CodeIndex(str(project)) as reader:
+        index.index()
+        assert index.lease.take()
+        reader.watched = True
+        lay_out("new", 60)
+        answered = 0
+        for number, _ in enumerate(Watcher(index).follow(f"tree/d{n % 40}/m{n}.py" for n in range(2_000))):
+            if number % 100 == 0:
+                assert reader.search("find_price").hits[0].file_path == "src/shop/prices.py"
+                answered += 1
+        assert answered == 20
+        for n in (0, 999, 1_999):
+            hit = reader.search(f"new_{n}").hits[0]
+            assert (hit.name, hit.stale) == (f"new_{n}", False)
+        store = index.store()
+        assert store is not None and len(store.segments()[0]) < 40
+
+
+@pytest.mark.slow
+def test_the_watching_command_tells_each_change(project: Path) -> None:
+    command = [sys.executable, "-m", "tether", "index", "--watch", "--json", "-C", str(project)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    try:
+        assert json.loads(child.stdout.readline())["total"] == 6
+        stop = threading.Event()
+
+        def edit() -> None:
+            number = 0
+            while not stop.wait(1.5):
+                number += 1
+                (project / "src/shop/prices.py").write_text(f"def price_{number}():\n    return 1\n")
+
+        editor = threading.Thread(target=edit)
+        editor.start()
+        event = json.loads(child.stdout.readline())
+        stop.set()
+        editor.join()
+        assert (event["kind"], event["path"]) == ("file_reindexed", "src/shop/prices.py")
+    finally:
+        child.terminate()
+        child.wait(30)
+        child.stdout.close()

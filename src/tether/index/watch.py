@@ -11,6 +11,7 @@ from typing import Final
 from tether.index.code import CodeIndex
 from tether.index.freshness import Changes
 from tether.index.indexer import BATCH, list_files
+from tether.index.vectors import RETRY_SECONDS
 from tether.types import noun
 
 DEBOUNCE_MS: Final = 500
@@ -34,6 +35,7 @@ class Watcher:
         self.index = index
         self._open: frozenset[str] = frozenset()
         self._ignored: set[str] = set()  # folders in which nothing of ours was found
+        self._embedded = -float(RETRY_SECONDS)
 
     def mark_open(self, paths: Iterable[str]) -> None:
         """The files an editor has open: they are indexed first."""
@@ -120,6 +122,18 @@ class Watcher:
             for path in report.gone:
                 yield Event("file_dropped", path)
 
+    def embed(self, changed: bool, now: float | None = None) -> bool:
+        """Fill in vectors after a change, and every five minutes for what could not be embedded before."""
+        semantic, store = self.index.semantic, self.index.store()
+        if semantic is None or store is None:
+            return False
+        at = time.monotonic() if now is None else now
+        if not changed and at - self._embedded < RETRY_SECONDS:
+            return False
+        self._embedded = at
+        semantic.fill(store)
+        return True
+
 
 def watch(index: CodeIndex, *, stop: threading.Event | None = None) -> Iterator[Event]:
     """Follow the tree until stopped. Waits for the lease: one process watches, others only read."""
@@ -137,9 +151,17 @@ def watch(index: CodeIndex, *, stop: threading.Event | None = None) -> Iterator[
         index.index()
         index.lease.take(wait=5.0)
         for changes in watchfiles.watch(
-            base, debounce=DEBOUNCE_MS, step=50, stop_event=stop, watch_filter=None, yield_on_timeout=False
+            base,
+            debounce=DEBOUNCE_MS,
+            step=50,
+            stop_event=stop,
+            watch_filter=None,
+            rust_timeout=5_000,
+            yield_on_timeout=True,
         ):
-            yield from watcher.follow(os.path.relpath(path, base) for _, path in sorted(changes))
+            if changes:
+                yield from watcher.follow(os.path.relpath(path, base) for _, path in sorted(changes))
+            watcher.embed(bool(changes))
     finally:
         index.watched = False
         index.lease.release()
