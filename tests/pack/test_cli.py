@@ -460,3 +460,18 @@ def test_feedback_takes_a_whole_message(tether: Tether, tree: Path, tmp_path: Pa
     (tmp_path / "m.json").write_text(json.dumps(message))
     out, _ = tether("feedback", "--message", str(tmp_path / "m.json"), "-C", str(tree))
     assert out == "0.620 a.py\n0.590 lens none\n"
+
+
+def test_what_shortening_saved_is_said_when_asked(tether: Tether, tree: Path) -> None:
+    _, err = tether("pack", str(tree), "--truncate-mode", "structure", "--truncate-stats", "--top", "1")
+    assert "tokens of text" in err and "3 shortened" in err
+    assert err.rstrip().splitlines()[-1].startswith("  1. ")
+    assert tether("pack", str(tree), "-q")[1] == ""
+
+
+def test_the_answer_may_be_json(tether: Tether, tree: Path) -> None:
+    data = json.loads(tether("pack", str(tree), "--json")[0])
+    assert [file["path"] for file in data["files"]] == paths(tether("pack", str(tree))[0])
+    assert json.loads(tether("zoom", "fn=alpha", "-C", str(tree), "--json")[0])["paths"] == ["src/app.py"]
+    said = json.loads(tether("feedback", "a.py:1", "-C", str(tree), "--json")[0])
+    assert said["utility_scores"] == {"a.py": 0.65}

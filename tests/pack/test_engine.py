@@ -214,3 +214,40 @@ def test_a_spooled_pack_holds_no_more_than_one_file(tmp_path) -> None:  # type: 
     assert (tmp_path / "out").stat().st_size > 60 * size * 0.9
     assert peak < 14 * size
     parse((tmp_path / "out").read_text())
+
+
+def test_files_are_sorted_by_code_point_and_either_way_round() -> None:
+    names = ["b", "a/z", "B", "a", "é", "a.b"]
+    files = [(name, "x\n") for name in names]
+    assert [e.path for e in pack(files).entries] == ["B", "a", "a.b", "a/z", "b", "é"]
+    backwards = pack(files, settings=Settings(sort_order="desc"))
+    assert [e.path for e in backwards.entries] == ["é", "b", "a/z", "a.b", "a", "B"]
+
+
+@pytest.mark.parametrize("key", ["mtime", "ctime"])
+def test_files_of_one_age_keep_the_order_of_their_paths(key: str) -> None:
+    files = [
+        File(n, lambda: b"x\n", mtime=t, ctime=t) for n, t in (("d", 1.0), ("c", 2.0), ("b", 2.0), ("a", 3.0))
+    ]
+    assert [e.path for e in pack(files, settings=Settings(sort_by=key)).entries] == ["d", "b", "c", "a"]
+
+
+def test_arguments_come_before_the_lens_and_exceptions_before_both() -> None:
+    files = [("a.py", CODE), ("b.py", CODE), ("k.json", "{}\n" * 50)]
+    modes = {
+        (): {"a.py": "structure", "b.py": "structure", "k.json": "full"},
+        (("truncate", 5), ("mode", "simple")): {"a.py": "simple", "b.py": "simple", "k.json": "simple"},
+        (("truncate", 0),): {"a.py": "full", "b.py": "full", "k.json": "full"},
+        (("truncate_exclude", ("b.*",)),): {"a.py": "structure", "b.py": "full", "k.json": "full"},
+        (("whole", frozenset({"a.py"})),): {"a.py": "full", "b.py": "structure", "k.json": "full"},
+    }
+    for given_, expected in modes.items():
+        made = pack(files, lens="architecture", settings=Settings(**dict(given_)))  # type: ignore[arg-type]
+        assert {e.path: e.form for e in made.entries} == expected
+
+
+def test_excluding_beats_including_and_including_replaces_the_lens_s_list() -> None:
+    files = [("a.py", "x\n"), ("a.go", "x\n"), ("tests/t.go", "x\n")]
+    settings = Settings(include=("*.go", "*.py"), exclude=("a.py",))
+    assert [e.path for e in pack(files, settings=settings).entries] == ["a.go", "tests/t.go"]
+    assert [e.path for e in pack(files, lens="architecture", settings=settings).entries] == ["a.go"]
