@@ -58,6 +58,7 @@ def work(
     b: str = "x",
 ) -> int:
     """Do the work.
+    def inner():
 class Engine(Base):
     """Runs."""
     size: int = 3

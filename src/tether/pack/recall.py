@@ -17,7 +17,7 @@ VERSION = 2
 MOST = 400_000  # rows; beyond, the newest are kept
 MOST_SHAPES = 100_000
 
-_TYPES = (str, str, str, int, int, list, bool, bool, bool)
+_TYPES = [str, str, str, int, int, list, bool, bool, bool]
 
 
 class Recall(dict[bytes, tuple[Any, ...]]):
@@ -43,8 +43,9 @@ class Recall(dict[bytes, tuple[Any, ...]]):
             if data["version"] != VERSION or not isinstance(rows, dict) or not isinstance(costs, dict):
                 return
             for key, row in rows.items():
-                if len(row) == len(_TYPES) and all(type(v) is t for v, t in zip(row, _TYPES, strict=True)):
-                    row[5] = tuple((int(a), int(b), str(c)) for a, b, c in row[5])
+                if [type(value) for value in row] == _TYPES:
+                    if row[5]:
+                        row[5] = tuple((int(a), int(b), str(c)) for a, b, c in row[5])
                     self[bytes.fromhex(key)] = tuple(row)
             for key, cost in costs.items():
                 if type(cost) is int:

@@ -52,36 +52,41 @@ class Reader:
     def __init__(self, root: str) -> None:
         self.root = os.path.realpath(root)
         self._top = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._at: tuple[str, int] = ("", self._top)
+        self._at = ""
+        self._held: list[tuple[str, int]] = []  # the folders down to the last one, each open
 
     def close(self) -> None:
         """Let go of the directories; closing twice is harmless."""
-        self._leave()
+        self._leave(0)
         if self._top >= 0:
             os.close(self._top)
             self._top = -1
 
-    def _leave(self) -> None:
-        if self._at[1] != self._top:
-            os.close(self._at[1])
-        self._at = ("", self._top)
+    def _leave(self, depth: int) -> None:
+        while len(self._held) > depth:
+            os.close(self._held.pop()[1])
+        self._at = "/".join(name for name, _ in self._held)
 
     def _enter(self, folder: str) -> int:
-        """A descriptor of the folder; the last one is kept, because files come folder by folder."""
-        if self._at[0] == folder:
-            return self._at[1]
-        self._leave()
-        fd = self._top
-        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        for part in folder.split("/") if folder else ():
+        """A descriptor of the folder; what it shares with the last one is open already."""
+        if self._at != folder:
+            parts = folder.split("/") if folder else []
+            shared = 0
+            for (held, _), part in zip(self._held, parts, strict=False):
+                if held != part:
+                    break
+                shared += 1
+            self._leave(shared)
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
-                child = os.open(part, flags, dir_fd=fd)
-            finally:
-                if fd != self._top:
-                    os.close(fd)
-            fd = child
-        self._at = (folder, fd)
-        return fd
+                for part in parts[shared:]:
+                    above = self._held[-1][1] if self._held else self._top
+                    self._held.append((part, os.open(part, flags, dir_fd=above)))
+            except OSError:
+                self._leave(shared)
+                raise
+            self._at = folder
+        return self._held[-1][1] if self._held else self._top
 
     def read(self, path: str, limit: int = LARGEST) -> bytes | None:
         """The bytes of a regular file; None if it vanished, is something else or is too large."""

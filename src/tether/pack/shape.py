@@ -51,18 +51,15 @@ def _choose(found: Outline, data: bytes, brief: bool) -> list[tuple[int, int]]:
             spans.append(_first_line(data, found.doc))
         spans += [(item.start_byte, item.end_byte) for item in found.imports]
     for symbol in found.symbols:
-        # What is defined inside a function belongs to its body.
-        if kinds.get(symbol.parent, "") in CALLABLE:
-            continue
-        if brief and not (symbol.kind in CALLABLE or symbol.kind in HOLDER):
+        # Of what is defined inside a function only the heads are kept: the rest belongs to its body.
+        local = kinds.get(symbol.parent, "") in CALLABLE
+        headed = symbol.kind in CALLABLE or symbol.kind in HOLDER
+        if (brief or local) and (not headed or (brief and local)):
             continue
         start, end = symbol.signature
-        if symbol.kind in CALLABLE or symbol.kind in HOLDER:
-            spans.append((start, end))
-            if symbol.doc is not None and not brief:
-                spans.append(_first_line(data, symbol.doc))
-        else:
-            spans.append((start, _line_end(data, start, end)))
+        spans.append((start, end if headed else _line_end(data, start, end)))
+        if headed and symbol.doc is not None and not (brief or local):
+            spans.append(_first_line(data, symbol.doc))
     return spans
 
 
