@@ -153,6 +153,8 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
         error, outcome = to_wire(raised), "failed"
     if work.cancelled():
         outcome = "cancelled"
+        if work.late() and error is not None and error["error_code"] == "CANCELLED":
+            error = to_wire(TetherError("DEADLINE", "the call was ended because its time was up"))
     if runs:
         work.outside = outside(project, verdict.decision.intent, work.changes, modes)
         if work.outside and error is None:
@@ -173,7 +175,11 @@ def _perform(workspace: Workspace, call: Call, prepared: Prepared, verdict: Verd
         project.unsettled.add(call.id)
         raise
     work.forget()
-    workspace.drain()
+    try:
+        workspace.drain()
+    except TetherError as behind:
+        # it is done and in the journal: the next drain that can will export it
+        work.notes.append(f"the ledger is behind: {behind.message}; run `tether doctor`")
     return Outcome(
         ok=error is None,
         value=value,

@@ -581,3 +581,44 @@ def _modes(root: Path):
     return {
         str(p.relative_to(root)): (p.read_bytes(), p.stat().st_mode) for p in root.rglob("*") if p.is_file()
     }
+
+
+# ── the record ───────────────────────────────────────────────────────────────
+
+
+def test_a_ledger_led_out_of_the_project_gets_nothing_and_loses_nothing(site, tmp_path):
+    ledger = site.path / ".orchestration/agent_trace.jsonl"
+    away = tmp_path / "away.jsonl"
+    site.select()
+    for n, plant in enumerate((ledger.mkdir, lambda: ledger.symlink_to(away))):
+        plant()
+        done = site.call("write_file", path=f"src/auth/{n}.py", content="x = 1\n")
+        assert done.ok, "it is done, and in the journal"
+        assert "ledger" in done.notes[0]
+        ledger.rmdir() if n == 0 else ledger.unlink()
+    assert not away.exists()
+    assert site.call("write_file", path="src/auth/last.py", content="x = 1\n").ok
+    assert [r["files"][0]["path"] for r in site.records()] == [f"src/auth/{n}.py" for n in (0, 1, "last")]
+
+
+@pytest.mark.parametrize("how", ["removed", "replaced"])
+def test_nothing_is_done_once_the_journal_is_gone(site, how):
+    site.select()
+    path = site.path / ".tether/local/journal.db"
+    path.rename(path.with_suffix(".kept"))
+    if how == "replaced":
+        path.write_bytes(path.with_suffix(".kept").read_bytes())
+    outcome = site.call("write_file", path="src/auth/new.py", content="x")
+    assert outcome.error["error_code"] == "JOURNAL_UNAVAILABLE"
+    assert not (site.path / "src/auth/new.py").exists()
+
+
+def test_a_deadline_is_told_from_a_cancellation(site):
+    from tether.gate import submit
+    from tether.types import Agent, Call
+
+    site.select()
+    call = Call("d-1", "run_command", {"command": "touch src/auth/made; sleep 30"}, Agent("s1"))
+    outcome = asyncio.run(submit(site.workspace(), call, deadline=1.0))
+    assert outcome.error["error_code"] == "DEADLINE"
+    assert outcome.records, "what it had done by then is recorded"

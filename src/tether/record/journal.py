@@ -133,6 +133,7 @@ class Transaction:
         self._journal.lock.acquire()
         db = self._journal.db
         try:
+            self._journal.require_in_place()
             db.execute("PRAGMA synchronous=" + ("FULL" if self._durable else "NORMAL"))
             db.execute("BEGIN IMMEDIATE")
             return Turn(db, _head(db), time.time() if self._now is None else self._now)
@@ -165,6 +166,8 @@ class Journal:
         self.id = identity
         self.key = _meta(db, "key")  # unlike the id, which every ledger line tells, known to this file alone
         self.db = db
+        about = os.stat(path)
+        self._place = (about.st_dev, about.st_ino)
         self.lock = RLock()  # one connection serves every thread of this process, one at a time
 
     @classmethod
@@ -181,6 +184,18 @@ class Journal:
         except sqlite3.DatabaseError as error:
             raise _unavailable(path, error) from error
         return cls(path, db, identity)
+
+    def require_in_place(self) -> None:
+        """INVARIANT: what is written to a file that was removed or replaced is recorded nowhere."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            found = None
+        if found is None or (found.st_dev, found.st_ino) != self._place:
+            raise TetherError(
+                "JOURNAL_UNAVAILABLE",
+                f"the journal `{self.path}` was removed or replaced while it was in use",
+            )
 
     def close(self) -> None:
         """Closes this process's connection; others are not disturbed."""

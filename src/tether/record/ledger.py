@@ -207,8 +207,8 @@ def _parse(path: str) -> Iterator[tuple[int, bytes, dict[str, Any] | None]]:
 def _open(path: str) -> int:
     """The ledger's descriptor. A link in its place is refused: a clone could lead appends anywhere."""
     folder, name = os.path.split(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
     try:
+        os.makedirs(folder, exist_ok=True)
         parent = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

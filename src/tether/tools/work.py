@@ -50,6 +50,10 @@ class Work:
         """Whether whoever asked no longer waits, or the deadline has passed."""
         return self._stop.is_set() or (self.until is not None and time.monotonic() > self.until)
 
+    def late(self) -> bool:
+        """Whether it is the deadline that ends the call, and not whoever asked."""
+        return not self._stop.is_set() and self.until is not None and time.monotonic() > self.until
+
     def commit(self, changes: Sequence[FileChange]) -> None:
         """Makes all changes or none, exactly those that were admitted, on exactly the contents that were judged."""
         planned = {write.path: write for write in self.verdict.writes}

@@ -133,8 +133,13 @@ def _after(event: Event, project: Project) -> Reply:
         changes=changes,
         extra={k: v for k, v in (("findings", findings), ("outside", outside), ("modes", modes)) if v},
     )
-    project.drain()
-    return Reply(problem=_problem(project, call_id, findings, outside))
+    problem = _problem(project, call_id, findings, outside)
+    try:
+        project.drain()
+    except TetherError as behind:
+        # it is done and in the journal: the next drain that can will export it
+        problem += f"\nthe ledger is behind: {behind.message}; ask a person to run `tether doctor`"
+    return Reply(problem=problem.strip())
 
 
 def _reunderstand(event: Event, project: Project) -> Use | None:
