@@ -40,7 +40,8 @@ def run() -> Iterator[Row]:
         shell(*tether, "install", "claude-code", "--yes")
         shell(*tether, "intent", "select", "INT-001", "--session", "s1")
         with open(os.path.join(root, ".claude", "settings.json")) as file:
-            command = shlex.split(json.load(file)["hooks"]["PreToolUse"][0]["hooks"][0]["command"])
+            line = json.load(file)["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+            command = shlex.split(line.partition(" || ")[0])
 
         def send(event: str, tool: str, given: dict[str, object], use: str) -> str:
             body = {"session_id": "s1", "cwd": root, "hook_event_name": event, "tool_name": tool}

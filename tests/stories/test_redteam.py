@@ -622,3 +622,31 @@ def test_a_deadline_is_told_from_a_cancellation(site):
     outcome = asyncio.run(submit(site.workspace(), call, deadline=1.0))
     assert outcome.error["error_code"] == "DEADLINE"
     assert outcome.records, "what it had done by then is recorded"
+
+
+# ── the quality loop ─────────────────────────────────────────────────────────
+
+
+def test_a_check_is_held_to_its_time_and_leaves_nothing_behind(site):
+    mark = f"{os.getpid()}.25"  # a duration nobody else sleeps for
+    check = f'\n[[quality.checks]]\nglob = "src/**"\nlint = "(setsid sleep {mark} &) ; echo {{path}}"\ntimeout = 20\n'
+    site.write("tether.toml", site.read("tether.toml") + check)
+    site.tether("trust", "--yes")
+    site.select()
+    done = site.call("write_file", path="src/auth/it's $(touch evil).py", content="x = 1\n")
+    assert done.ok
+    assert not done.findings
+    assert not (site.path / "evil").exists(), "a file's name is never a command"
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert f"sleep {mark}" not in listed
+
+
+@pytest.mark.parametrize("setting", ['timeout = "soon"', "timeout = -1", "timeout = true"])
+def test_a_check_with_a_senseless_limit_still_runs(site, setting):
+    check = f'\n[[quality.checks]]\nglob = "src/**"\nlint = "exit 3"\n{setting}\n'
+    site.write("tether.toml", site.read("tether.toml") + check)
+    site.tether("trust", "--yes")
+    site.select()
+    done = site.call("write_file", path="src/auth/new.py", content="x = 1\n")
+    assert done.ok
+    assert done.findings[0]["check"] == "lint"

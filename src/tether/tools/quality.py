@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 from tether.control.scope import compile_scope
 from tether.source.redact import redact
-from tether.tools.process import clean_environment
+from tether.tools.process import clean_environment, run_program
+from tether.tools.shell import LONGEST, find_shell
 from tether.types import replace
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def check(project: Project, changes: Sequence[Change]) -> tuple[list[Change], li
             if not isinstance(command, str) or not command:
                 continue
             for spelled, about in _spelled(command, paths):
-                code, output = _run(project, spelled, int(rule.get("timeout", TIMEOUT)))
+                code, output = _run(project, spelled, _seconds(rule))
                 results[f"{step}:{command}"] = code == 0 and results.get(f"{step}:{command}", True)
                 if code != 0:
                     findings += _findings(step, spelled, code, output, about, project.path)
@@ -66,7 +66,7 @@ def check(project: Project, changes: Sequence[Change]) -> tuple[list[Change], li
 def _matching(project: Project, changes: Sequence[Change]) -> Iterator[tuple[dict[str, Any], list[str]]]:
     for rule in project.config.quality.checks:
         globs = rule.get("glob", "**")
-        scope = compile_scope([globs] if isinstance(globs, str) else list(globs))
+        scope = compile_scope(list(globs) if isinstance(globs, (list, tuple)) else [globs])
         paths = [change.path for change in changes if change.after and scope.owns(change.path)]
         if paths:
             yield rule, paths
@@ -82,24 +82,29 @@ def _spelled(command: str, paths: list[str]) -> Iterator[tuple[str, str]]:
         yield command.replace("{path}", quoted), path
 
 
-def _run(project: Project, command: str, timeout: int) -> tuple[int | None, str]:
+def _run(project: Project, command: str, timeout: float) -> tuple[int | None, str]:
+    """How a check ended and what it said; nothing it started outlives it."""
     try:
-        done = subprocess.run(
-            ["bash", "-c", command],
+        ended = run_program(
+            [find_shell(), "-c", command],
+            cwd_fd=project.root.fd,
             cwd=project.path,
             env=clean_environment(os.environ, project.config.security.environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
             timeout=timeout,
-            check=False,
-            start_new_session=True,
+            limit=OUTPUT,
         )
-        return done.returncode, done.stdout[-OUTPUT:].decode("utf-8", "replace")
-    except subprocess.TimeoutExpired:
-        return None, f"timed out after {timeout} s"
     except OSError as error:
         return None, f"could not be started: {error.strerror}"
+    if ended.timed_out:
+        return None, f"timed out after {timeout} s"
+    return ended.exit_code, ended.output
+
+
+def _seconds(rule: dict[str, Any]) -> float:
+    """A rule's time limit; what is no number of seconds gives the default."""
+    given = rule.get("timeout", TIMEOUT)
+    sane = isinstance(given, (int, float)) and not isinstance(given, bool) and 0 < given <= LONGEST
+    return given if sane else TIMEOUT
 
 
 def _findings(

@@ -77,7 +77,7 @@ def prepare_command(
             raise refusal(spot)
         if spot.kind != "dir":
             raise TetherError("NOT_FOUND", f"`{given['cwd']}` is not a directory", path=given["cwd"])
-        argv = [_find_shell(), "-c", command] if isinstance(command, str) else command
+        argv = [find_shell(), "-c", command] if isinstance(command, str) else command
         fd, _ = root.open_parent("x" if spot.path == "." else f"{spot.path}/x")
         try:
             ended = run_program(
@@ -113,7 +113,7 @@ def prepare_command(
     return Prepared(command_effects(line, risk, spot.path or given["cwd"], root.path), run)
 
 
-def _find_shell() -> str:
+def find_shell() -> str:
     """A system shell by absolute path: one found by name could be the project's own."""
     for path in _SHELLS:
         if os.access(path, os.X_OK):
