@@ -12,6 +12,8 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from struct import Struct
 from typing import Final, NamedTuple
 
 MAGIC: Final = b"TETHSEG1"
@@ -32,21 +34,18 @@ class DamagedSegmentError(Exception):
     """A segment's bytes contradict themselves."""
 
 
-def _weigh(mean: float, b: float) -> list[bytes]:
-    """For each class of length, the table that turns a term's count into its weight."""
-    tables = []
-    for step in range(24 * _STEPS):
-        norm = K1 * (1 - b + b * 2 ** (step / _STEPS) / mean)
-        tables.append(bytes(round(n * (K1 + 1) / (n + norm) * SCALE) for n in range(256)))
-    return tables
+@cache
+def _weigh(step: int, mean: float, b: float) -> bytes:
+    """For one class of length, the table that turns a term's count into its weight."""
+    norm = K1 * (1 - b + b * 2 ** (step / _STEPS) / mean)
+    return bytes(round(n * (K1 + 1) / (n + norm) * SCALE) for n in range(256))
 
 
-_FILE_WEIGHTS: Final = _weigh(FILE_MEAN, FILE_B)
-_PASSAGE_WEIGHTS: Final = _weigh(PASSAGE_MEAN, PASSAGE_B)
+def _step(length: int) -> int:
+    return min(24 * _STEPS, round(math.log2(length + 1) * _STEPS))
 
 
-def _table(tables: list[bytes], length: int) -> bytes:
-    return tables[min(len(tables) - 1, round(math.log2(length + 1) * _STEPS))]
+_ALONE: Final = Struct("=4I").pack
 
 
 class Column:
@@ -61,6 +60,13 @@ class Column:
         self.items: list[int] = []  # ordinal within the file, and the weight there in the low eight bits
 
     def encode(self) -> bytes:
+        items = self.items
+        if len(self.files) == 1:  # most terms stand in one file alone
+            head = _ALONE(1, self.files[0], 0, len(items)) + self.weights + b"\0"
+            if len(items) == 1:
+                return head + (items[0] >> 8).to_bytes(2, sys.byteorder) + bytes((items[0] & 255,))
+            passages = array("H", [item >> 8 for item in items]).tobytes()
+            return head + passages + bytes([item & 255 for item in items])
         starts = [0]
         total = 0
         for number in self.numbers:
@@ -68,8 +74,8 @@ class Column:
             starts.append(total)
         head = array("I", [len(self.files), *self.files, *starts]).tobytes()
         pad = b"\0" * (len(self.weights) & 1)
-        passages = array("H", [item >> 8 for item in self.items]).tobytes()
-        return b"".join((head, self.weights, pad, passages, bytes([item & 255 for item in self.items])))
+        passages = array("H", [item >> 8 for item in items]).tobytes()
+        return b"".join((head, self.weights, pad, passages, bytes([item & 255 for item in items])))
 
 
 class Builder:
@@ -85,7 +91,7 @@ class Builder:
         whole = dict(extra)
         seen = whole.get
         for ordinal, inner in enumerate(passages):
-            table = _table(_PASSAGE_WEIGHTS, sum(inner.values()))
+            table = _weigh(_step(sum(inner.values())), PASSAGE_MEAN, PASSAGE_B)
             base = ordinal << 8
             for term, count in inner.items():
                 whole[term] = seen(term, 0) + count
@@ -94,7 +100,7 @@ class Builder:
                     spread[term].append(item)
                 else:
                     spread[term] = [item]
-        table = _table(_FILE_WEIGHTS, sum(whole.values()))
+        table = _weigh(_step(sum(whole.values())), FILE_MEAN, FILE_B)
         columns = self.columns
         for term, count in whole.items():
             column = columns.get(term)

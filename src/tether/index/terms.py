@@ -28,12 +28,13 @@ _SUFFIXES: Final = (
     ("ousness", "ous"), ("ations", "ate"), ("ation", "ate"), ("ators", "ate"), ("ator", "ate"),
     ("ingly", ""), ("ments", "ment"), ("ities", "ity"), ("ness", ""), ("able", ""), ("ible", ""),
 )  # fmt: skip
+_LAST: Final = frozenset("sgdreynl")  # what a word must end in to have a suffix
 _VOWEL: Final = re.compile(r"[aeiouy]")
 
 
 def stem(word: str) -> str:
     """A light English stem: enough that `caching`, `caches` and `cached` meet, and cheap."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
+    if len(word) < 4 or word[-1] not in _LAST or not word.isascii() or not word.isalpha():
         return word
     if word.endswith("ies") and len(word) > 4:
         word = word[:-3] + "y"
