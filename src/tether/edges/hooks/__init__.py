@@ -61,13 +61,13 @@ class LateError(Exception):
 
 def _hurry(seconds: float) -> None:
     """INVARIANT: an answer comes in time, for agents take a hook that hangs for leave to go on; 0 stops it."""
-    import signal
+    import _signal  # type: ignore[import-not-found]  # `signal` itself makes enumerations of every number first
 
     def give_up(*_: object) -> None:
         raise LateError
 
-    signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0 if seconds else 0.0)  # again, if it was swallowed
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.setitimer(_signal.ITIMER_REAL, seconds, 1.0 if seconds else 0.0)  # again, if it was swallowed
 
 
 def _project(argv: Sequence[str]) -> str:
