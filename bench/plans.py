@@ -20,7 +20,8 @@ HASH = "sha256:" + "1" * 64
 PACK: dict[str, Any] = {"header": {"schemaVersion": "1.0.0"}}
 POLICY = {
     "id": "P-1", "type": "policy", "version": 1, "updated_at": "2026-01-01", "updated_by": "bench",
-    "scope": {"kinds": ["change"]}, "predicate": 'targetFile matches "src/**" and citations.category contains "requirement"',
+    "scope": {"kinds": ["change"]},
+    "predicate": 'targetFile matches "src/**" and citations.category contains "requirement"',
 }  # fmt: skip
 
 
@@ -54,7 +55,7 @@ def run() -> Iterator[Row]:
             kept.cache_clear()
         check_text(text, known)
 
-    base, own = interleave(5, lambda: json.loads(text), validate)
+    base, own = interleave(15, lambda: json.loads(text), validate)
     yield Row(f"validating a plan of {NODES} nodes", own / base, "json.loads of it", 30.0)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from tether.control.risk import classify
+from tether.control.risk import RESERVED, classify
+from tether.source.pattern import lazy
 from tether.source.shell import parse
 from tether.source.shelltree import Compound, Simple
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from tether.source.shelltree import Pipeline, Script
 
 ZERO, NONZERO, OPEN = "zero", "nonzero", "open"
+_NOTHING = {ZERO: "it cannot fail", NONZERO: "it cannot pass", OPEN: ""}
 MAX_NESTING = 8
 
 ALWAYS_ZERO = frozenset(
@@ -40,10 +42,19 @@ WRAPPERS = frozenset("command exec time nice nohup stdbuf builtin eval".split())
 PYTHONS = ("python", "python2", "python3", "pypy", "pypy3")
 
 
+# a program and plain words: nothing in them means anything to a shell, so that there is nothing to parse
+_PLAIN = lazy(r"[A-Za-z0-9_./-]+(?: [A-Za-z0-9_./:,@+=-]+)*")
+# programs that check and harm nothing, with these options and any plain words
+CHECKERS = frozenset("pytest ruff mypy pyright flake8 pylint tsc eslint jest vitest tox nox".split())
+MILD = frozenset("-q -v -x -vv -qq -s --strict --quiet --verbose --noEmit check".split())
+
+
 @lru_cache(maxsize=4096)
 def judge(command: str) -> str:
     """Why a command cannot serve as verification; "" when it can."""
     text = command.strip()
+    if _PLAIN.fullmatch(text) and text.partition(" ")[0] not in RESERVED:
+        return _NOTHING[_simple(list(text.split(" ")), MAX_NESTING, piped=False)]
     script = parse(text)
     if script.broken:
         return f"it is not understood as a shell command: {script.broken}"
@@ -52,16 +63,16 @@ def judge(command: str) -> str:
     found = _script(script, MAX_NESTING)
     if text.startswith("! ") and len(script.steps) == 1:
         found = {ZERO: NONZERO, NONZERO: ZERO}.get(found, OPEN)
-    if found == ZERO:
-        return "it cannot fail"
-    if found == NONZERO:
-        return "it cannot pass"
-    return ""
+    return _NOTHING[found]
 
 
 @lru_cache(maxsize=4096)
 def harm(command: str) -> str:
     """Why a command must not run as verification; "" when it may."""
+    if _PLAIN.fullmatch(command):
+        name, *words = command.split(" ")
+        if name in CHECKERS and all(word in MILD or word[0] != "-" for word in words):
+            return ""
     risk = classify(command)
     if risk.governs_tether:
         return f"`tether {risk.governs_tether}` is a person's to run"

@@ -17,6 +17,7 @@ from tether.control.plan_model import (
 from tether.control.plan_wording import HINTS, find_ambiguities, find_several, names_target
 from tether.control.protected import NAMES, PROTECTED
 from tether.control.scope import compile_scope
+from tether.source.pattern import lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
 
 MAX_SYMBOLS = 12  # of one change bounded by a file
 MAX_INSTRUCTION = 1_200  # characters of an edit intent that is still one step
+_ORDINARY = lazy(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
+_WILD = frozenset("*?%")
 WILD_NAMES = frozenset(("all", "any", "everything", "all symbols", "whole file", "entire file"))
 
 
 def path_problem(path: str) -> str:
     """Why a spelling is no plain path inside the project; "" when it is."""
+    if _ORDINARY.fullmatch(path):
+        return ""
     if path.startswith(("/", "~")) or re.match(r"[A-Za-z]:", path):
         return "it is absolute: name it from the project's root"
     if "\\" in path or any(not c.isprintable() for c in path):
@@ -80,7 +85,7 @@ def check_scope(
                 )
     for n, symbol in enumerate(node.symbols):
         if (
-            re.search(r"[*?%]", symbol)
+            not _WILD.isdisjoint(symbol)
             or symbol.strip().lower() in WILD_NAMES
             or symbol.endswith((".", "::"))
         ):
@@ -256,8 +261,9 @@ def _checks(plan: Plan, graph: Graph) -> Iterator[Violation]:
                     said = f"`{node.common.id}` may run before `{name}`, which it checks"
                     hint = f"add `{name}` to its `dependsOn`"
                     yield Violation(f"{at}/mapsToNodeIds/{k}", weak, said, hint, "verify.early")
-        unchecked = not any(graph.comes_after(n, check) for check in validating)
-        if isinstance(node, SideEffectNode) and changing and unchecked and n not in graph.cycle:
+        if not isinstance(node, SideEffectNode) or not changing or n in graph.cycle:
+            continue
+        if not any(graph.comes_after(n, check) for check in validating):
             said = f"`{node.common.id}` reaches outside before anything is verified"
             yield Violation(f"{at}/dependsOn", weak, said, "let it depend on a validate node", "verify.late")
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from tether.source.pattern import lazy
+
 VAGUE = (
     "as needed", "as necessary", "if needed", "if necessary", "where needed", "where appropriate", "as appropriate",
     "appropriate", "appropriately", "properly", "somehow", "some kind of", "or similar", "and similar", "etc",
@@ -31,8 +33,10 @@ ELSEWHERE = (
 )  # fmt: skip
 PLACEHOLDER = r"\.\.\.|…|<[a-z][\w -]{0,40}>|\b(?:todo|tbd|fixme|xxx+|tba|placeholder)\b|\?\?+"
 # more than one edit in one instruction
-SEVERAL = r"\b(?:and then|then also|after that|afterwards|as well as then|next,)\b|;\s*(?:then|also|and)\b"
-LISTED = r"(?:^|\n)\s*(?:\d+[.)]|[-*•])\s+\S"
+_SEVERAL = lazy(
+    r"\b(?:and then|then also|after that|afterwards|as well as then|next,)\b|;\s*(?:then|also|and)\b"
+)
+_LISTED = lazy(r"(?:^|\n)\s*(?:\d+[.)]|[-*•])\s+\S")
 
 HINTS = {
     "short": "say what to do to what, in a whole sentence",
@@ -48,19 +52,28 @@ def _phrases(words: tuple[str, ...]) -> str:
     return r"(?<![\w/])(?:" + "|".join(re.escape(word) for word in words) + r")(?![\w/])"
 
 
-_RULES = (("vague", _phrases(VAGUE)), ("choice", _phrases(CHOICE)), ("elsewhere", _phrases(ELSEWHERE)),
-          ("placeholder", PLACEHOLDER))  # fmt: skip
+_RULES = (("vague", lazy(_phrases(VAGUE))), ("choice", lazy(_phrases(CHOICE))),
+          ("elsewhere", lazy(_phrases(ELSEWHERE))), ("placeholder", lazy(PLACEHOLDER)))  # fmt: skip
+# INVARIANT: a text that has none of these words and marks breaks no rule but `short`; most texts have none
+_KEYS = frozenset(
+    max(phrase.split(" "), key=len) for phrase in (*VAGUE, *CHOICE, *ELSEWHERE) if "/" not in phrase
+) | frozenset(("todo", "tbd", "fixme", "tba", "placeholder"))
+_MARKS = ("...", "…", "<", "xxx", "??", "and/or")
+_WORD = lazy(r"\w+")
 
 
 @lru_cache(maxsize=4096)
 def find_ambiguities(text: str) -> tuple[tuple[str, str], ...]:
     """(rule, the words at fault) for each rule the wording breaks."""
     lowered = text.lower()
+    words = _WORD.findall(lowered)
     found = []
-    if len(re.findall(r"\w+", text)) < 4:
+    if len(words) < 4:
         found.append(("short", text.strip()[:60]))
+    if _KEYS.isdisjoint(words) and not any(mark in lowered for mark in _MARKS):
+        return tuple(found)
     for rule, pattern in _RULES:
-        match = re.search(pattern, lowered)
+        match = pattern.search(lowered)
         if match:
             found.append((rule, match[0]))
     return tuple(found)
@@ -70,18 +83,29 @@ def names_target(text: str, file: str, symbols: tuple[str, ...]) -> bool:
     """Whether an instruction names the file or one of the symbols it is about."""
     lowered = text.lower()
     base = file.rpartition("/")[2].lower()
-    stem = base.partition(".")[0]
-    last = {re.split(r"[.#:]+", symbol)[-1].lower() for symbol in symbols}
-    return bool(base) and any(
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered) for name in (base, stem, *last) if name
+    names = {base, base.partition(".")[0], *(_last(symbol.lower()) for symbol in symbols)} - {""}
+    words = set(_WORD.findall(lowered))
+    return not names.isdisjoint(words) or any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered) for name in names if name in lowered
     )
+
+
+def _last(symbol: str) -> str:
+    """The last name of a dotted one."""
+    for mark in (":", "#"):
+        symbol = symbol.replace(mark, ".")
+    return symbol.rpartition(".")[2]
 
 
 @lru_cache(maxsize=4096)
 def find_several(text: str) -> str:
     """The words that show an instruction to be several edits; "" when it is one."""
-    match = re.search(SEVERAL, text.lower())
-    if match:
-        return match[0]
-    listed = re.findall(LISTED, text)
+    lowered = text.lower()
+    if any(key in lowered for key in ("then", "after", "next,", ";")):
+        match = _SEVERAL.search(lowered)
+        if match:
+            return str(match[0])
+    if "\n" not in text:
+        return ""
+    listed = _LISTED.findall(text)
     return f"{len(listed)} list items" if len(listed) > 1 else ""

@@ -45,7 +45,7 @@ _FEDERATION = (
 _ADP = r"\bADP\b|\badp[-_]\w+|@adp/"
 _SPEC_NAME = r"(?:^|/)(?:openapi|swagger)[\w.-]*\.(?:json|ya?ml)$"
 _SPEC_TEXT = r"^\s*[\"']?(?:openapi|swagger)[\"']?\s*:\s*[\"']?[23]\."
-_CONTRACT = r"^(?:swagger|openapi|contract):"
+_CONTRACT = ("swagger:", "openapi:", "contract:")
 _TEST = r"(?:^|/)(?:tests?|__tests__|spec|e2e)/|(?:^|/)test_[^/]+$|[._](?:test|spec)\.[^/]+$|_test\.[^/]+$"
 
 
@@ -115,6 +115,7 @@ class History:
 def compute_signature(material: Material, plan: Plan | None = None) -> Signature:
     """Every feature of the context, each with what showed it."""
     files = dict.fromkeys(plan_files(plan) if plan else (), "") | material.files
+    read = [path for path in sorted(files) if files[path]]
     cited = [c.ref for node in plan.changes for c in node.citations] if plan else []
     refs = [*material.artifacts, *cited]
     told: dict[str, Any] = {}
@@ -127,7 +128,7 @@ def compute_signature(material: Material, plan: Plan | None = None) -> Signature
         match = re.search(pattern, material.prompt, re.IGNORECASE)
         if match:
             return note(feature, True, f"the prompt says `{match[0]}`")
-        for path in sorted(files):
+        for path in read:
             match = re.search(pattern, files[path], re.IGNORECASE)
             if match:
                 return note(feature, True, f"`{path}` has `{match[0]}`")
@@ -140,19 +141,18 @@ def compute_signature(material: Material, plan: Plan | None = None) -> Signature
     else:
         note("hasJira", bool(ticket), f"the prompt names `{ticket[0]}`" if ticket else "no ticket is named")
     specs = [ref for ref in refs if ref.startswith(("swagger:", "openapi:"))]
-    specs += [p for p in sorted(files) if re.search(_SPEC_NAME, p) or re.search(_SPEC_TEXT, files[p], re.M)]
+    specs += [path for path in sorted(files) if _is_spec(path)]
+    specs += [path for path in read if re.search(_SPEC_TEXT, files[path], re.MULTILINE)]
     note("hasSwagger", bool(specs), f"`{specs[0]}`" if specs else "no specification is attached or read")
     search("mentionsAgGrid", _AG_GRID)
     search("touchesShadowDom", _SHADOW)
     _note_federation(material, files, search, note)
     adp = re.search(_ADP, material.prompt) or next(
-        (m for p in sorted(files) if (m := re.search(_ADP, p) or re.search(_ADP, files[p]))), None
+        (m for path in read if (m := re.search(_ADP, files[path]))), None
     )
     note("migrationAdpDetected", bool(adp), f"`{adp[0]}` is mentioned" if adp else "nothing shows it")
-    anchors = [ref for ref in cited if re.match(_CONTRACT, ref)]
-    anchors += [
-        ref for ref in cited if ref.startswith("file:") and re.search(_SPEC_NAME, ref[5:].partition("#")[0])
-    ]
+    anchors = [ref for ref in cited if ref.startswith(_CONTRACT)]
+    anchors += [ref for ref in cited if ref.startswith("file:") and _is_spec(ref[5:].partition("#")[0])]
     note(
         "contractAnchorPresent",
         bool(anchors),
@@ -163,6 +163,10 @@ def compute_signature(material: Material, plan: Plan | None = None) -> Signature
         if feature in FEATURES and (isinstance(value, bool) or value in CONFIDENCE):
             note(feature, value, f"a memory says so: {reason}")
     return Signature({name: told[name] for name in FEATURES}, {name: why[name] for name in FEATURES})
+
+
+def _is_spec(path: str) -> bool:
+    return path.endswith((".json", ".yaml", ".yml")) and re.search(_SPEC_NAME, path) is not None
 
 
 def plan_files(plan: Plan) -> tuple[str, ...]:
