@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any
 
-from bench._row import Row, interleave
+from bench._row import Row
 from tether.control import plan_hooks, plan_wording
 from tether.control.evidence import Sources
 from tether.control.plan_check import Known, check, check_text
@@ -13,7 +14,7 @@ from tether.control.plan_model import digest, fingerprint
 from tether.control.policies import read_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 NODES = 500
 HASH = "sha256:" + "1" * 64
@@ -55,8 +56,18 @@ def run() -> Iterator[Row]:
             kept.cache_clear()
         check_text(text, known)
 
-    base, own = interleave(15, lambda: json.loads(text), validate)
+    base, own = _spent(lambda: json.loads(text)), _spent(validate)
     yield Row(f"validating a plan of {NODES} nodes", own / base, "json.loads of it", 30.0)
+
+
+def _spent(job: Callable[[], object]) -> float:
+    """The least processor time of a job: both are computation alone, and the machine may be busy."""
+    best = float("inf")
+    for _ in range(15):
+        start = time.process_time()
+        job()
+        best = min(best, time.process_time() - start)
+    return best
 
 
 def build() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from hashlib import sha256
 
 from tether.control.decide import CHANGING, decide, is_mutating, signature
 from tether.control.facts import Facts
+from tether.control.plan_cover import open_nodes
 from tether.errors import TetherError
 from tether.record.digest import clean, keep_agent, keep_decision, keep_effect, summarise
 from tether.record.journal import canonical
@@ -143,7 +144,7 @@ def foresee(project: Project, call: Call) -> Decision | None:
     with project.journal.turn() as turn:
         facts = _facts(project, turn, call, "", {}, ())
         decision = decide(facts, call, (placeholder,))
-        if decision.verdict != "deny":
+        if decision.verdict != "deny" or (decision.code == "PLAN_REQUIRED" and facts.plan_nodes):
             return None
         _refuse(project, turn, call, decision, signature(facts, call, decision, ()))
     return decision
@@ -206,6 +207,7 @@ def settle(
                     "rules": list(decision.rules),
                     "policy": decision.policy,
                     "consumes": decision.approval,
+                    "plan_node": decision.plan_node,
                 },
                 **(extra or {}),
             },
@@ -240,7 +242,7 @@ def settle_open(
                 "verb": body["verb"],
                 "agent": body["agent"],
                 "intent": body["intent"],
-                "decision": {key: body.get(key, "") for key in ("verdict", "rules", "policy", "consumes")},
+                "decision": {key: body.get(key, "") for key in DECISION_FIELDS},
                 **(extra or {}),
             },
         )
@@ -412,6 +414,7 @@ def _facts(
         for call_id, other in turn.facts("open").items():
             if call_id != call.id and other["tree"] == project.tree and other["session"] != session:
                 held.update(dict.fromkeys(other["paths"], other["session"]))
+    plans = turn.facts(f"plan:{project.tree}") if config.governance.preset == "strict" else {}
     return Facts(
         now=turn.now,
         policy=project.policy,
@@ -429,6 +432,8 @@ def _facts(
         seen=seen,
         held=held,
         approval=Approval(**approval) if approval else None,
+        root=project.path,
+        plan_nodes=open_nodes(plans, call.work),
     )
 
 
@@ -454,16 +459,11 @@ def _observe(project: Project, turn: Turn, change: Change) -> None:
         return  # someone else wrote it down between our look and this turn
     identity = derive_id(project.journal.id, turn.head.seq + 1)
     fields = {**plain(change), "record": identity}
-    turn.append(
-        "observed",
-        {
-            "tree": project.tree,
-            "changes": [{k: fields[k] for k in CHANGE_FIELDS}],
-            "vcs": _vcs(project),
-        },
-    )
+    changes = [{k: fields[k] for k in CHANGE_FIELDS}]
+    turn.append("observed", {"tree": project.tree, "changes": changes, "vcs": _vcs(project)})
 
 
+DECISION_FIELDS = ("verdict", "rules", "policy", "consumes", "plan_node")
 CHANGE_FIELDS = ("path", "before", "after", "moved_from", "author", "record")
 
 

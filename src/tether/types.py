@@ -219,6 +219,7 @@ class Decision:
     policy: str = ""  # revision of the policy that decided
     intent: str = ""
     approval: str = ""  # the approval this decision consumes
+    plan_node: str = ""  # the open plan node that covers the call, as work/node
 
 
 # ── what happened ────────────────────────────────────────────────────────────

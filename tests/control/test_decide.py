@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tether.control import decide as module
 from tether.control.decide import decide, is_mutating, signature
 from tether.control.facts import Facts
+from tether.control.plan_cover import OpenNode
 from tether.control.scope import compile_scope
 from tether.errors import CODES, INTENT_HANDSHAKE
 from tether.types import Agent, Approval, Call, Effect, Intent, Risk, Spot, plain, replace
@@ -16,7 +17,8 @@ from tether.types import Agent, Approval, Call, Effect, Intent, Risk, Spot, plai
 CALL = Call("c1", "write_file", {}, Agent("s1"))
 NOW = 100.0
 
-PRESETS = ("observe", "intent", "strict")
+# a strict project: without a plan, with one open node for file and command, with two, with one for another file
+PRESETS = ("observe", "intent", "strict", "strict+one", "strict+two", "strict+other")
 SELECTED = ("", "INT-1", "INT-404")
 STATUSES = ("active", "paused")
 # what the command beside the write was parsed to be, and what the project does with unknown ones
@@ -45,6 +47,9 @@ WORLD = (PRESETS, SELECTED, STATUSES, FLAGS, FLAGS, FLAGS, FLAGS, RISKS, APPROVA
 
 def build(preset, selected, status, inside, protected, problem, writable, risk, approval, reading, halted):
     path = "tether.toml" if protected else "src/a.py"
+    preset, _, plan = preset.partition("+")
+    node = OpenNode("n1", "P", "W", ("src/b.py" if plan == "other" else path,), checks=("x",))
+    nodes = {"": (), "one": (node,), "two": (node, replace(node, id="n2")), "other": (node,)}[plan]
     saw, disk = reading
     level, unknown = risk or ("SAFE", "ask")
     spot = (
@@ -56,6 +61,7 @@ def build(preset, selected, status, inside, protected, problem, writable, risk, 
         now=NOW,
         policy="p",
         preset=preset,
+        plan_nodes=nodes,
         write_enabled=writable,
         unknown_commands=unknown,
         intents=(Intent("INT-1", "one", status, (path,) if inside else ("other/**",)),),
@@ -86,7 +92,7 @@ def objections(
         found.add((4, "deny", "SCOPE_VIOLATION"))
     if not writable:
         found.add((5, "deny", "WRITE_DENIED"))
-    if preset == "strict":
+    if preset in ("strict", "strict+two", "strict+other"):
         found.add((6, "deny", "PLAN_REQUIRED"))
     if risk == ("UNKNOWN", "deny"):
         found.add((7, "deny", "RISK_APPROVAL_REQUIRED"))
@@ -123,7 +129,9 @@ def test_every_combination_of_a_small_world_gets_the_verdict_of_the_oracle():
             )
             assert decision.approval == ("A-1" if spent else ""), (world, decision)
         else:
-            assert (decision.recoverable, decision.required_action) == CODES[decision.code]
+            assert decision.recoverable == CODES[decision.code][0]
+            if decision.rules != ("plan.ambiguous",):
+                assert decision.required_action == CODES[decision.code][1]
             assert decision.message
             assert decision.policy == "p"
             assert decision.approval == "", "only what is allowed spends an approval"

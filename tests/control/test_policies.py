@@ -22,6 +22,7 @@ GUIDE = HERE.parent / "docs/policy.md"
 
 STATED = {"name", "base", "facts", "call", "effects", "verdict", "code", "rules"}
 OPTIONAL = {"message", "required_action", "suggested_action", "recoverable", "intent", "approval", "policy"}
+OPTIONAL |= {"plan_node"}
 
 
 def cases():

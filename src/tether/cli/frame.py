@@ -38,6 +38,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Govern": {
         "intent": "create, choose, delegate and check intents",
+        "plan": "validate, show, explain and accept plans; finish their nodes",
         "approvals": "list what waits for a person",
         "approve": "approve one waiting call",
         "reject": "reject one waiting call",

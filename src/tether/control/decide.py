@@ -40,7 +40,7 @@ ALWAYS = frozenset({"LOOP_HALTED", "SECURITY_VIOLATION", "POLICY_ERROR"})
 class Case:
     """One call under judgement, and the rules it has passed so far."""
 
-    __slots__ = ("call", "effects", "facts", "intent", "mutating", "passed", "runs", "targets")
+    __slots__ = ("call", "effects", "facts", "intent", "mutating", "node", "passed", "runs", "targets")
 
     def __init__(self, facts: Facts, call: Call, effects: Sequence[Effect]) -> None:
         self.facts = facts
@@ -48,6 +48,7 @@ class Case:
         self.effects = effects
         self.passed: list[str] = []
         self.intent: Intent | None = None
+        self.node = ""
         self.runs = [e for e in effects if e.kind == "run"]
         self.targets = [(e, facts.spots.get(e.target)) for e in effects if e.kind in CHANGING]
         self.mutating = is_mutating(effects)
@@ -302,14 +303,33 @@ def _write_permission(case: Case) -> Decision | None:
 
 
 def _plan(case: Case) -> Decision | None:
-    if case.facts.preset == "strict":
+    facts = case.facts
+    if facts.preset != "strict":
+        return None
+    from tether.control.plan_cover import covering
+
+    found = covering(facts.plan_nodes, case.effects, facts.spots, facts.root)
+    if len(found) == 1:
+        case.node = f"{found[0].work}/{found[0].id}"
+        case.passed.append("plan.covered")
+        return None
+    if found:
+        names = ", ".join(f"`{_shown(node.id)}` of {_shown(node.work)}" for node in found[:5])
         return _deny(
             case,
             "PLAN_REQUIRED",
-            "this project demands a validated plan, and no open plan node covers this call",
-            "plan.required",
+            f"{len(found)} open plan nodes cover this call, and one must: {names}",
+            "plan.ambiguous",
+            action="Finish one of the nodes first, or ask a person to withdraw a plan",
         )
-    return None
+    still = ", ".join(f"`{_shown(node.id)}`" for node in facts.plan_nodes[:5])
+    return _deny(
+        case,
+        "PLAN_REQUIRED",
+        "this project demands a validated plan, and no open plan node covers this call"
+        + (f"; open are {still}" if still else ""),
+        "plan.required",
+    )
 
 
 def _risk(case: Case) -> Decision | None:
@@ -519,6 +539,7 @@ def _verdict(
         policy=case.facts.policy,
         intent=case.intent.id if case.intent else case.facts.selected,
         approval=consumed,
+        plan_node=case.node,
     )
 
 

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from tether.control.plan_cover import OpenNode
+
 
 @noun
 class Facts:
@@ -29,6 +31,10 @@ class Facts:
     seen: dict[str, str] = {}  # noqa: RUF012  real path → hash this session last saw
     held: dict[str, str] = {}  # noqa: RUF012  real path → session of another call still open on it
     approval: Approval | None = None  # the last one asked for exactly this call
+    root: str = ""  # the project's real path, for commands that say where they run
+    plan_nodes: tuple[
+        OpenNode, ...
+    ] = ()  # of accepted plans, those whose turn it is; looked up under `strict`
 
 
 def from_plain(data: dict[str, Any]) -> Facts:
@@ -44,4 +50,10 @@ def from_plain(data: dict[str, Any]) -> Facts:
         built["approval"] = Approval(**built["approval"])
     if "protected" in built:
         built["protected"] = tuple(built["protected"])
+    if "plan_nodes" in built:
+        from tether.control.plan_cover import OpenNode
+
+        lists = ("files", "deletes", "checks")
+        nodes = [{**node, **{k: tuple(node.get(k, ())) for k in lists}} for node in built["plan_nodes"]]
+        built["plan_nodes"] = tuple(OpenNode(**node) for node in nodes)
     return Facts(**built)

@@ -36,6 +36,7 @@ def keep_decision(decision: Decision) -> dict[str, Any]:
         "rules": list(decision.rules),
         "policy": decision.policy,
         "intent": decision.intent,
+        **({"plan_node": decision.plan_node} if decision.plan_node else {}),
     }
 
 

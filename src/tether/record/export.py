@@ -104,6 +104,7 @@ def compose(
             rules=tuple(decided.get("rules") or ()),
             policy=decided.get("policy") or "",
             approval=decided.get("consumes") or "",
+            plan_node=decided.get("plan_node") or "",
         )
     intent = body.get("intent", "")
     agent = body.get("agent") or {"session": "unrecorded", "kind": "human"}

@@ -11,6 +11,7 @@ Scopes of facts:
   project        write_enabled, …
   record         <trace record id> → the entry that carries it
   quality        <check signature> → failures in a row
+  plan:<tree>    <work> → the accepted plan in force: its id, nodes, and which of them are done
 """
 
 from __future__ import annotations
@@ -142,6 +143,22 @@ def _checked(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
         yield "quality", signature, {"failures": 0 if passed else held["failures"] + 1}
 
 
+def _planned(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
+    # a plan takes the place of the one its work had; one without nodes only takes it away
+    held = {"plan": body["plan"], "nodes": body["nodes"], "done": []}
+    yield f"plan:{body['tree']}", body["work"], held if body["nodes"] else None
+
+
+def _node_done(entry: Entry, body: dict[str, Any], get: Get) -> Iterator[Row]:
+    scope = f"plan:{body['tree']}"
+    held = get(scope, body["work"])
+    if held is None or held["plan"] != body["plan"] or body["node"] in held["done"]:
+        return
+    done = [*held["done"], body["node"]]
+    left = any(node["id"] not in done for node in held["nodes"])
+    yield scope, body["work"], {**held, "done": done} if left else None
+
+
 _FOLDS: dict[str, Callable[[Entry, dict[str, Any], Get], Iterator[Row]]] = {
     "selected": _selected,
     "decided": _decided,
@@ -156,4 +173,6 @@ _FOLDS: dict[str, Callable[[Entry, dict[str, Any], Get], Iterator[Row]]] = {
     "reset": _reset,
     "enabled": _enabled,
     "checked": _checked,
+    "planned": _planned,
+    "node_done": _node_done,
 }

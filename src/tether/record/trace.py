@@ -74,6 +74,7 @@ def build(
                 "rules": [clean(rule) for rule in decision.rules],
                 "policy": clean(decision.policy),
                 "approval": clean(decision.approval),
+                "plan_node": clean(decision.plan_node),
             }
         )
     kept |= _drop_empty({"node": clean(node), "tree": clean(tree), "anchor": anchor, "class": mutation_class})

@@ -18,6 +18,11 @@ ALLOWED: tuple[str, ...] = (
     "intent list",
     "intent show",
     "intent check",
+    "plan validate",
+    "plan show",
+    "plan explain",
+    "plan list",
+    "plan done",
     "status",
     "search",
     "context",
@@ -40,7 +45,7 @@ ALLOWED: tuple[str, ...] = (
     "help",
 )
 # of these, the ones that change nothing by themselves: what `call` and `mcp` do is judged at the gate they lead to
-LOOKING = frozenset(ALLOWED) - {"intent check"}
+LOOKING = frozenset(ALLOWED) - {"intent check", "plan done"}
 
 
 def judge_tether(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
@@ -55,9 +60,12 @@ def judge_tether(scan: Scan, name: str, args: list[str], feed: Feed) -> None:
         scan.note("R", "risk.tether.rollback")  # an agent may take back what it should not have touched
         return
     if ANY in sub or SOME in sub or early or sub not in ALLOWED:
-        parents = ("intent", "trace", "config", "journal", "memory", "bridge", "models", "shadow")
+        parents = ("intent", "trace", "config", "journal", "memory", "bridge", "models", "shadow", "plan")
         scan.govern(show(two if first in parents and len(words) > 1 else first))
         return
+    if sub.startswith("plan "):
+        # the file is looked at like any other: inside the project, and not where secrets are kept
+        scan.read(*(word for word in words[2:] if sub != "plan done" and word != "-"))
     if args[-1:] == ["--help"] or sub in LOOKING:
         scan.note("R", f"risk.tether.{sub.replace(' ', '-')}")
     else:
