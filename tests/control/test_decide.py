@@ -17,8 +17,8 @@ from tether.types import Agent, Approval, Call, Effect, Intent, Risk, Spot, plai
 CALL = Call("c1", "write_file", {}, Agent("s1"))
 NOW = 100.0
 
-# a strict project: without a plan, with one open node for file and command, with two, with one for another file
-PRESETS = ("observe", "intent", "strict", "strict+one", "strict+two", "strict+other")
+# a strict project without a plan, and with an open node for file and command
+PRESETS = ("observe", "intent", "strict", "strict+node")
 SELECTED = ("", "INT-1", "INT-404")
 STATUSES = ("active", "paused")
 # what the command beside the write was parsed to be, and what the project does with unknown ones
@@ -48,8 +48,7 @@ WORLD = (PRESETS, SELECTED, STATUSES, FLAGS, FLAGS, FLAGS, FLAGS, RISKS, APPROVA
 def build(preset, selected, status, inside, protected, problem, writable, risk, approval, reading, halted):
     path = "tether.toml" if protected else "src/a.py"
     preset, _, plan = preset.partition("+")
-    node = OpenNode("n1", "P", "W", ("src/b.py" if plan == "other" else path,), checks=("x",))
-    nodes = {"": (), "one": (node,), "two": (node, replace(node, id="n2")), "other": (node,)}[plan]
+    nodes = (OpenNode("n1", "P", "W", (path,), checks=("x",)),) if plan else ()
     saw, disk = reading
     level, unknown = risk or ("SAFE", "ask")
     spot = (
@@ -92,7 +91,7 @@ def objections(
         found.add((4, "deny", "SCOPE_VIOLATION"))
     if not writable:
         found.add((5, "deny", "WRITE_DENIED"))
-    if preset in ("strict", "strict+two", "strict+other"):
+    if preset == "strict":
         found.add((6, "deny", "PLAN_REQUIRED"))
     if risk == ("UNKNOWN", "deny"):
         found.add((7, "deny", "RISK_APPROVAL_REQUIRED"))
@@ -135,7 +134,7 @@ def test_every_combination_of_a_small_world_gets_the_verdict_of_the_oracle():
             assert decision.message
             assert decision.policy == "p"
             assert decision.approval == "", "only what is allowed spends an approval"
-    assert count == 82_944
+    assert count == 110_592
 
 
 def test_reads_are_free_wherever_an_agent_is_not_halted_and_stays_inside():

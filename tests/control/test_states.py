@@ -1,6 +1,7 @@
 """Run states and the verbs they offer."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -200,3 +201,15 @@ def test_suggestions_carry_what_is_known():
     assert "`relativePath`" in again["reason"]
     assert verbs.missing_args("trace_symbol_graph", {"query": "x"}) == ()
     assert verbs.missing_args("trace_symbol_graph", {}) == ("symbol|targetFile|query",)
+
+
+def test_the_guide_shows_the_table_and_every_transition():
+    guide = (Path(__file__).resolve().parents[2] / "docs/plans.md").read_text()
+    assert verbs.table() in guide
+    for state, what in states.STATES.items():
+        assert f"| `{state}` | {what} |" in guide
+    for event, trigger in states.EVENTS.items():
+        assert f"| `{event}` | {trigger} |" in guide
+    for (state, event), to in states.TRANSITIONS.items():
+        row = next(line for line in guide.splitlines() if line.startswith(f"| `{event}` |"))
+        assert f"`{state}` → " + ("where it was" if to == states.BEFORE else f"`{to}`") in row
