@@ -30,7 +30,8 @@ from tether.pack.shape import as_type, read_outline
 from tether.pack.tokenizers import find_tokenizer
 from tether.source.walk import walk
 
-TETHER = (sys.executable, "-m", "tether.cli", "pack")
+# -P: a tree that is a standard library must not stand in for the one we run on.
+TETHER = (sys.executable, "-P", "-m", "tether.cli", "pack")
 COUNT = (
     "import os, sys\n"
     "from tether.source.tokens import tokenizer\n"
@@ -50,7 +51,7 @@ def compare(what: str, ours: float, theirs: float, against: str, bound: float | 
 def measure_tree(name: str, tree: str, peers: Peers) -> Iterator[Row]:
     """The whole job on one tree."""
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
+        env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         out = os.path.join(folder, "out")
         tether = [*TETHER, tree, "-o", out, "-q"]
         cold = spend([*tether, "--no-cache"], tree, env)
@@ -106,7 +107,7 @@ def measure_structure(name: str, tree: str, peers: Peers) -> Iterator[Row]:
     symbols = list_symbols(tree)
     count = find_tokenizer("o200k").count
     with tempfile.TemporaryDirectory() as folder:
-        env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(sys.path)}
+        env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         ours, theirs = os.path.join(folder, "ours"), os.path.join(folder, "theirs")
         words = [*TETHER, tree, "-o", ours, "-q", "--truncate-mode", "structure"]
         for pattern in ("*.py", "*.ts", "*.js"):
@@ -158,7 +159,7 @@ def measure_formats(files: int, times: int = 3) -> Iterator[Row]:
         tree, out = os.path.join(folder, "tree"), os.path.join(folder, "out")
         make_tree(tree, files)
         spent: dict[tuple[str, str], float] = {}
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         # In turns, so that load falls on both alike.
         for _ in range(times):
             for format_ in ("plus-minus", "claude-xml"):
