@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tether.admit import admit, recover
-from tether.cli.approval import answer
 from tether.errors import TetherError
 from tether.project import Project, open_project
 from tether.record.verify import verify
+from tether.tools.approvals import answer
 from tether.types import Agent, Call, Effect, Outcome, Pending, Risk
 
 WIPE = {"command": "rm -rf src/auth/build"}

@@ -16,17 +16,24 @@ if TYPE_CHECKING:
     from tether.types import Prepared, Verb
 
 
+# every verb there is, for whoever only wants to list them
+VERBS: dict[str, Verb] = {
+    **intents.VERBS,
+    **files.VERBS,
+    **listing.VERBS,
+    **patches.VERBS,
+    **packs.VERBS,
+    **shell.VERBS,
+}
+
+
 class Workspace:
     """A project and everything that can be done in it."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.verbs: dict[str, Verb] = {
-            **intents.VERBS,
-            **files.VERBS,
-            **listing.VERBS,
-            **patches.VERBS,
-            **packs.VERBS,
+            **VERBS,
             "run_command": replace(shell.VERBS["run_command"], prepare=self._prepare_command),
         }
 

@@ -10,7 +10,7 @@ from tether.cli.output import dump, printable, say, table
 from tether.cli.person import require_person
 from tether.errors import TetherError
 from tether.project import Project, open_project
-from tether.record.digest import clean
+from tether.tools.approvals import answer
 
 if TYPE_CHECKING:
     import argparse
@@ -92,21 +92,6 @@ def waiting(project: Project, *, everything: bool = False) -> list[dict[str, Any
             intent=entry.body["intent"],
         )
     return sorted(rows, key=lambda row: row["asked_at"])
-
-
-def answer(project: Project, approval_id: str, state: str, who: str, reason: str) -> dict[str, Any]:
-    """Writes a person's answer down; only a pending approval can be answered."""
-    with project.journal.turn(durable=True) as turn:
-        held: dict[str, Any] | None = turn.fact("approval", approval_id)
-        if held is None:
-            raise TetherError("NOT_FOUND", f"no approval `{approval_id}`", action="See `tether approvals`")
-        if held["state"] != "pending":
-            raise TetherError("APPROVAL_EXPIRED", f"approval `{approval_id}` is already {held['state']}")
-        if turn.now >= held["expires"]:
-            raise TetherError("APPROVAL_EXPIRED", f"approval `{approval_id}` has expired")
-        said = {"state": state, "by": who, "reason": clean(reason)}
-        turn.append("answered", {"approval": approval_id, **said}, run=held["session"])
-        return {**held, **said}
 
 
 def watch(project: Project) -> int:

@@ -90,8 +90,9 @@ def submit(
 
 def _prompt(workspace: Workspace) -> Any:
     """Asks on the terminal, when there is a person at one."""
-    from tether.cli.approval import answer, prompt
+    from tether.cli.approval import prompt
     from tether.cli.person import AGENT_MARKS, name
+    from tether.tools.approvals import answer
 
     if not (sys.stdin.isatty() and sys.stderr.isatty()) or any(os.environ.get(mark) for mark in AGENT_MARKS):
         return None

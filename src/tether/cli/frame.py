@@ -46,6 +46,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "rollback": "undo what a call did to files",
         "call": "run one verb through the gate, as an agent would",
         "hook": "answer an agent's hook (agents run this, not people)",
+        "mcp": "serve an agent over the Model Context Protocol",
     },
     "See": {
         "pack": "pack files into one text that fits a model's context window",

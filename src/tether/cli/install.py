@@ -1,4 +1,4 @@
-"""Connect a coding agent's hooks to Tether, or disconnect it.
+"""Connect a coding agent to Tether, through its hooks or as an MCP server, or disconnect it.
 
 The agent's project settings are edited, nothing else in them is changed, a backup is kept beside the state,
 and the difference is shown first. Running it again changes nothing.
@@ -14,25 +14,37 @@ from typing import TYPE_CHECKING
 
 from tether.cli.output import confirm, dump, printable, say
 from tether.cli.person import require_person
-from tether.edges.hooks.settings import AGENTS, Plan, plan_install, plan_uninstall
+from tether.edges.hooks import settings as hooks
+from tether.edges.mcp import clients
 from tether.project import open_project, replace_file
 
 if TYPE_CHECKING:
     import argparse
 
+    from tether.edges.settings import Plan
+
 DESCRIPTIONS = {
     "install": __doc__,
-    "uninstall": "Disconnect a coding agent: removes Tether's hooks from its project settings, and nothing else.",
+    "uninstall": "Disconnect a coding agent: removes Tether's hooks, or its MCP server, from its project "
+    "settings, and nothing else.",
 }
 EXAMPLES = {
-    "install": "  tether install claude-code\n  tether install gemini --yes\n  tether install cline --dry-run",
-    "uninstall": "  tether uninstall claude-code",
+    "install": "  tether install claude-code\n  tether install gemini --yes\n  tether install cline --dry-run\n"
+    "  tether install claude-code --mcp\n  tether install cursor",
+    "uninstall": "  tether uninstall claude-code\n  tether uninstall claude-code --mcp",
 }
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which agent."""
-    parser.add_argument("agent", choices=sorted(AGENTS), help="the agent to connect")
+    parser.add_argument(
+        "agent", choices=sorted({*hooks.AGENTS, *clients.CLIENTS}), help="the agent to connect"
+    )
+    parser.add_argument(
+        "--mcp",
+        action="store_true",
+        help="connect it to `tether mcp` instead of by its hooks (cursor, vscode and zed know no other way)",
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="show the difference and change nothing")
 
@@ -42,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.dry_run:
         require_person(args.command)
     project = open_project(args.project)
-    planned = (plan_install if args.command == "install" else plan_uninstall)(
+    way = clients if args.mcp or args.agent not in hooks.AGENTS else hooks
+    planned = (way.plan_install if args.command == "install" else way.plan_uninstall)(
         args.agent, project.path, sys.executable
     )
     changed = [plan for plan in planned if plan.before != plan.after]

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from tether.control.commands.readers import Rules
     from tether.control.risk import Feed, Scan
 
-# INVARIANT: this list is closed. Any other sub-command of `tether`, known or not, is a person's to run.
+# INVARIANT: this list is closed. Any other sub-command of `tether`, known or not, is a person's to run;
+# `mcp` too, for whoever starts the server also carries the answers of the person it asks
 ALLOWED: tuple[str, ...] = (
     "intent select",
     "intent list",
@@ -33,7 +34,6 @@ ALLOWED: tuple[str, ...] = (
     "trace show",
     "trace stats",
     "call",
-    "mcp",
     "index",
     "similar",
     "feedback",
@@ -44,7 +44,7 @@ ALLOWED: tuple[str, ...] = (
     "version",
     "help",
 )
-# of these, the ones that change nothing by themselves: what `call` and `mcp` do is judged at the gate they lead to
+# of these, the ones that change nothing by themselves: what `call` does is judged at the gate it leads to
 LOOKING = frozenset(ALLOWED) - {"intent check", "plan done"}
 
 

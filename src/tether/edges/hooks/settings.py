@@ -5,22 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from typing import Any, NamedTuple
+from typing import Any
 
+from tether.edges.settings import Plan, parse, read, spell
 from tether.errors import TetherError
 
 ENTRY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "entry.py")
 MARK = os.path.join("tether", "edges", "hooks", "entry.py")
 TIMEOUT_SECONDS = 60
-
-
-class Plan(NamedTuple):
-    """One file to write: None is absent."""
-
-    path: str
-    before: str | None
-    after: str | None
-    executable: bool = False
 
 
 AGENTS = ("claude-code", "gemini", "codex", "cline")
@@ -56,12 +48,12 @@ def plan_install(agent: str, root: str, python: str) -> list[Plan]:
     command = hook_command(agent, root, python)
     if agent == "cline":
         return [
-            Plan(p, _read(root, p), _script(os.path.basename(p), root, python), executable=True)
+            Plan(p, read(root, p), _script(os.path.basename(p), root, python), executable=True)
             for p in _cline_paths(root, install=True)
         ]
     path, events = _files(agent)
-    before = _read(root, path)
-    settings = _parse(path, before)
+    before = read(root, path)
+    settings = parse(path, before)
     for event, matcher in events.items():
         groups = _groups(path, settings, event)
         wanted = _group(agent, matcher, command)
@@ -72,19 +64,19 @@ def plan_install(agent: str, root: str, python: str) -> list[Plan]:
                 del groups[n]
         else:
             groups.append(wanted)
-    return [Plan(path, before, _spell(settings, before))]
+    return [Plan(path, before, spell(settings, before))]
 
 
 def plan_uninstall(agent: str, root: str, python: str) -> list[Plan]:
     """The files to write so that nothing of Tether is left in the agent's settings."""
     if agent == "cline":
-        found = [(p, _read(root, p)) for p in _cline_paths(root, install=False)]
+        found = [(p, read(root, p)) for p in _cline_paths(root, install=False)]
         return [Plan(p, text, None) for p, text in found if text is not None and MARK in text]
     path, events = _files(agent)
-    before = _read(root, path)
+    before = read(root, path)
     if before is None:
         return []
-    settings = _parse(path, before)
+    settings = parse(path, before)
     hooks = settings.get("hooks", {})
     for event in events:
         if event in hooks:
@@ -93,16 +85,16 @@ def plan_uninstall(agent: str, root: str, python: str) -> list[Plan]:
                 del hooks[event]
     if "hooks" in settings and not hooks:
         del settings["hooks"]
-    return [Plan(path, before, _spell(settings, before) if settings else None)]
+    return [Plan(path, before, spell(settings, before) if settings else None)]
 
 
 def installed(agent: str, root: str) -> str:
     """The hook command found in the agent's settings, or nothing."""
     if agent == "cline":
-        texts = [_read(root, p) or "" for p in _cline_paths(root, install=False)]
+        texts = [read(root, p) or "" for p in _cline_paths(root, install=False)]
         return next((t.splitlines()[-1].removeprefix("exec ") for t in texts if MARK in t), "")
     path, events = _files(agent)
-    settings = _parse(path, _read(root, path))
+    settings = parse(path, read(root, path))
     for event in events:
         for group in _groups(path, settings, event) if event in settings.get("hooks", {}) else ():
             if _is_ours(group):
@@ -145,51 +137,11 @@ def _groups(path: str, settings: dict[str, Any], event: str) -> list[Any]:
     return groups
 
 
-def _parse(path: str, text: str | None) -> dict[str, Any]:
-    if text is None or not text.strip():
-        return {}
-    try:
-        settings = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise TetherError(
-            "CONFIG_INVALID", f"{path}:{error.lineno}:{error.colno}: {error.msg}; mend it and retry"
-        ) from None
-    if not isinstance(settings, dict):
-        raise TetherError("CONFIG_INVALID", f"{path}: expected an object; mend it and retry")
-    return settings
-
-
-def _spell(settings: dict[str, Any], before: str | None) -> str:
-    """JSON in the indentation the file had."""
-    indent: int | str = 2
-    for line in (before or "").splitlines()[1:]:
-        stripped = line.lstrip()
-        if stripped:
-            lead = line[: len(line) - len(stripped)]
-            indent = lead if lead else 2
-            break
-    return json.dumps(settings, indent=indent, ensure_ascii=False) + "\n"
-
-
 def _cline_paths(root: str, *, install: bool) -> list[str]:
     paths = [f".clinerules/hooks/{event}" for event in _CLINE]
     if install:
         for path in paths:
-            text = _read(root, path)
+            text = read(root, path)
             if text is not None and MARK not in text:
                 raise TetherError("ALREADY_EXISTS", f"`{path}` is another hook; move it away, then retry")
     return paths
-
-
-def _read(root: str, path: str) -> str | None:
-    place = os.path.join(root, path)
-    if not os.path.lexists(place):
-        return None
-    real, inside = os.path.realpath(place), os.path.realpath(root).rstrip("/") + "/"
-    if not real.startswith(inside) or not os.path.isfile(real):
-        raise TetherError("NOT_A_FILE", f"`{path}` is no plain file of the project; mend it and retry")
-    try:
-        with open(real, encoding="utf-8") as file:
-            return file.read()
-    except UnicodeDecodeError:
-        raise TetherError("CONFIG_INVALID", f"`{path}` is not UTF-8; mend it and retry") from None
