@@ -1,6 +1,7 @@
-"""Say which embedding models are in use, or try one out.
+"""Say which embedding models are in use, try one out, or make the built-in one fit this project.
 
-A model is a folder with `model.onnx` and `tokenizer.json`; nothing is downloaded and nothing is sent.
+A model is a folder with `model.onnx` and `tokenizer.json`, or a `.bin` file that `train` wrote; nothing is
+downloaded and nothing is sent.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from tether.errors import TetherError
 from tether.index.home import open_home
 from tether.types import plain
 
@@ -19,13 +21,18 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
   tether models                       # the models with vectors here
-  tether models add ~/models/bge-m3   # check a folder, and how to use it"""
+  tether models add ~/models/bge-m3   # check a folder, and how to use it
+  tether models train                 # learn this project's own words"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to do."""
     parser.add_argument(
-        "action", nargs="?", choices=("list", "add"), default="list", help="list (default) or add"
+        "action",
+        nargs="?",
+        choices=("list", "add", "train"),
+        default="list",
+        help="what to do (default: list)",
     )
     parser.add_argument("folder", nargs="?", help="the model's folder, for add")
 
@@ -34,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
     """Lists or tries."""
     if args.action == "add":
         return _add(args.folder or "", args.json)
+    if args.action == "train":
+        return _train(args.project, args.json)
     with open_home(args.project) as index:
         tables = index.semantic.vectors.models() if index.semantic is not None else []
         waiting = index.semantic.vectors.count_pending() if index.semantic is not None else 0
@@ -63,6 +72,42 @@ def _add(folder: str, as_json: bool) -> int:
         return 0
     sys.stdout.write(
         f"{model.name}: {model.dimension} dimensions, {rate:.0f} short texts a second\n"
+        f"use it with: tether config set embedding.model {path!r} and retrieval.semantic on\n"
+    )
+    return 0
+
+
+def _train(start: str, as_json: bool) -> int:
+    """Tune the built-in model on what this project says of itself; the result stays on this machine."""
+    import hashlib
+
+    from tether.embed.static import StaticModel, write_model
+    from tether.embed.tuning import LEAST_PAIRS, tune
+    from tether.index.lessons import collect_lessons
+
+    with open_home(start) as index:
+        index.refresh()
+        store = index.store()
+        lessons = collect_lessons(store) if store is not None else []
+        folder = os.path.join(os.path.dirname(index.folder), "models")
+    if len(lessons) < LEAST_PAIRS:
+        raise TetherError(
+            "BAD_ARGUMENTS",
+            f"the project says too little of itself: `{len(lessons)}` documented or named pieces of code",
+            action=f"Document more of it (at least {LEAST_PAIRS} pieces), or keep the built-in model",
+        )
+    model = StaticModel.open()
+    table = tune(model, lessons)
+    # the name is part of every table's identity: other vectors need another name
+    name = f"{model.name}-{hashlib.sha256(table.tobytes()).hexdigest()[:8]}"
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, f"{name}.bin")
+    write_model(path, name, model.words(), table)
+    if as_json:
+        sys.stdout.write(json.dumps({"name": name, "path": path, "pairs": len(lessons)}) + "\n")
+        return 0
+    sys.stdout.write(
+        f"{name}: learned from {len(lessons)} pairs of this project\n"
         f"use it with: tether config set embedding.model {path!r} and retrieval.semantic on\n"
     )
     return 0

@@ -188,9 +188,10 @@ class CodeIndex:
         allowed: Container[int] | None,
         speaking: str,
     ) -> list[Hit]:
-        from tether.index.fusion import blend, rank_by_seed
+        from tether.index.fusion import NEAR, blend, rank_by_seed
+        from tether.index.semantic import CANDIDATES
 
-        near = semantic.near(store, query.text)
+        near = semantic.near(store, query.text, CANDIDATES if self.ranking == "seed" else NEAR)
         lists = [[spot for spot in spots if allowed is None or spot.file.id in allowed] for spots in near]
         hits: list[Hit | None]
         if self.ranking == "seed":

@@ -10,8 +10,8 @@ from tether.index.lexical import Candidate, penalty_of
 from tether.index.semantic import Spot
 from tether.types import noun
 
-RRF: Final = 60
-MEANING: Final = 0.3  # what a semantic list counts, beside the lexical one
+NEAR: Final = 100  # fragments near a question that are weighed
+MEANING: Final = 0.3  # what the nearest by meaning counts, beside the best by words
 SAME_LANGUAGE: Final = 1.2
 
 
@@ -28,30 +28,41 @@ class Blended:
 def blend(
     ranked: Sequence[Candidate], lists: Sequence[Sequence[Spot]], *, wants_tests: bool, limit: int
 ) -> list[Blended]:
-    """Reciprocal rank fusion over files: each list votes by rank, none by its own scale."""
-    votes: dict[int, float] = {}
-    ranks: dict[int, dict[str, float]] = {}
+    """Each file's score by words, as a share of the best, plus a part of its share by meaning.
+
+    Shares, not ranks: a file that the words find far before all others stays first, whatever the meaning says.
+    """
     by_words = {candidate.file.id: candidate for candidate in ranked}
-    for place, file in enumerate(by_words, 1):
-        votes[file] = 1 / (RRF + place)
-        ranks[file] = {"lexical_rank": place}
+    most = max((candidate.score for candidate in ranked), default=0.0) or 1.0
+    votes = {file: max(0.0, candidate.score) / most for file, candidate in by_words.items()}
+    ranks: dict[int, dict[str, float]] = {
+        file: {"lexical_rank": place} for place, file in enumerate(votes, 1)
+    }
+    shares: dict[int, float] = {}
     nearest: dict[int, Spot] = {}
     for spots in lists:
+        weighed = [(spot.cos * penalty_of(spot.file.traits, wants_tests), spot) for spot in spots]
+        weighed.sort(key=lambda pair: -pair[0])
+        best, least = (weighed[0][0], weighed[-1][0]) if weighed else (0.0, 0.0)
         seen: set[int] = set()
-        weighed = sorted(spots, key=lambda spot: -spot.cos * penalty_of(spot.file.traits, wants_tests))
-        for spot in weighed:
-            if spot.file.id in seen:
+        for weight, spot in weighed:
+            file = spot.file.id
+            if file in seen:
                 continue
-            seen.add(spot.file.id)
-            place = len(seen)
-            votes[spot.file.id] = votes.get(spot.file.id, 0.0) + MEANING / (RRF + place)
-            ranks.setdefault(spot.file.id, {})["semantic_rank"] = place
-            held = nearest.get(spot.file.id)
+            seen.add(file)
+            share = (weight - least) / (best - least) if best > least else 1.0
+            shares[file] = max(shares.get(file, 0.0), share)
+            ranks.setdefault(file, {}).setdefault("semantic_rank", len(seen))
+            held = nearest.get(file)
             if held is None or spot.cos > held.cos:
-                nearest[spot.file.id] = spot
-    most = (1 + MEANING * max(1, len(lists))) / (RRF + 1)
+                nearest[file] = spot
+    for file, share in shares.items():
+        votes[file] = votes.get(file, 0.0) + MEANING * share
     order = sorted(votes, key=lambda file: (-votes[file], file))[:limit]
-    return [Blended(votes[file] / most, by_words.get(file), nearest.get(file), ranks[file]) for file in order]
+    whole = 1 + MEANING * bool(shares)
+    return [
+        Blended(votes[file] / whole, by_words.get(file), nearest.get(file), ranks[file]) for file in order
+    ]
 
 
 def rank_by_seed(

@@ -69,7 +69,6 @@ def open_home(start: str) -> CodeIndex:
 def make_chain(config: Config, environment: dict[str, str] | None = None) -> Chain:
     """The models a configuration asks for. A cloud model is made only where one is allowed."""
     from tether.embed.chain import Chain
-    from tether.embed.hashed import HashedModel
     from tether.embed.model import Embedder, has_numpy
 
     if not has_numpy():
@@ -80,12 +79,15 @@ def make_chain(config: Config, environment: dict[str, str] | None = None) -> Cha
         )
     wanted = config.embedding
     local: Embedder
-    if wanted.model:
+    path = os.path.expanduser(wanted.model)
+    if path and not path.endswith(".bin"):
         from tether.embed.onnx import OnnxModel
 
-        local = OnnxModel(os.path.expanduser(wanted.model))
+        local = OnnxModel(path)
     else:
-        local = HashedModel()
+        from tether.embed.static import StaticModel
+
+        local = StaticModel.open(path) if path else StaticModel.open()
     cloud: Embedder | None = None
     if wanted.cloud_enabled:
         from tether.embed.cloud import CloudModel
