@@ -163,8 +163,9 @@ def test_a_hooked_write_and_command_are_covered_alike(strict):
     check = "test -f src/auth/token.py && ls src/auth"
     written(strict, change(verificationHooks=["pytest -q tests/auth", check]), validate())
     strict.tether("plan", "accept", "plan.json")
-    assert "no open plan node covers" not in hook("Edit", **edit)
-    assert "no open plan node covers" not in hook("Bash", command="pytest -q tests/auth")
+    assert "deny" not in hook("Edit", **edit)
+    assert "deny" not in hook("Bash", command="pytest -q tests/auth")
+    assert "no open plan node covers" in hook("Bash", command="pytest -q tests/auth; echo x > src/auth/y.py")
     assert "no open plan node covers" in hook("Bash", command="pytest -q tests/pay")
     assert "for people" in hook("Bash", command="tether plan accept plan.json")
     assert "no open plan node covers" in hook("Write", file_path="src/auth/other.py", content="x")

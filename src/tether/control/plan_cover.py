@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tether.source.pattern import lazy
 from tether.types import noun
 
 TYPE_CHECKING = False
@@ -10,6 +11,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from tether.types import Effect, Spot
+
+_PLAIN = lazy(r"[A-Za-z0-9_./-]+(?: [A-Za-z0-9_./@+-]+)+")
+MOVERS = frozenset(("cp", "mv", "touch", "rm", "git mv", "git rm"))
+REMOVERS = frozenset(("rm", "git rm"))
 
 
 @noun
@@ -53,8 +58,8 @@ def covering(
     """The open nodes that cover everything a call would change.
 
     A write is covered by a node that names the file, a command by a node that has it as a check, word for
-    word and at the root, or by one that names every file a safe command writes. A check that several nodes
-    share is one check: it belongs to the first of them.
+    word and at the root, or by one that names every file a plain `cp`, `mv`, `touch` or `rm` changes. A check
+    that several nodes share is one check: it belongs to the first of them.
     """
     changing = [e for e in effects if e.kind not in ("read", "reach")]
     found = tuple(node for node in nodes if all(_covers(node, e, changing, spots, root) for e in changing))
@@ -78,9 +83,26 @@ def _covers(
         return True  # it runs the node's checks, and they decide
     if command in node.checks and effect.cwd in ("", ".", root):
         return True
-    # INVARIANT: a command is covered by its files only when it is known to do nothing but write them
-    writes = any(e.kind == "write" and e.command for e in effects)
-    return writes and effect.risk.level == "SAFE"
+    return _moves_files(command, node, effects, spots)
+
+
+def _moves_files(command: str, node: OpenNode, effects: Sequence[Effect], spots: Mapping[str, Spot]) -> bool:
+    """Whether a command does nothing but copy, move, touch or remove the files it names in plain words.
+
+    INVARIANT: files cover a command only when every file it can change is among its effects. Of any other
+    command, however safe, some writes may not be seen: a formatter names what it rewrites nowhere.
+    """
+    if not _PLAIN.fullmatch(command):
+        return False
+    words = command.split(" ")
+    program = " ".join(words[:2]) if words[0] == "git" else words[0]
+    if program not in MOVERS or any(word.startswith("-") for word in words):
+        return False
+    named = [spots.get(e.target) for e in effects if e.kind == "write" and e.command]
+    paths = [spot.path for spot in named if spot is not None and spot.kind != "dir"]
+    if not paths or len(paths) != len(named):
+        return False
+    return program not in REMOVERS or all(path in node.deletes for path in paths)
 
 
 def listed(plan: Any) -> list[dict[str, Any]]:
