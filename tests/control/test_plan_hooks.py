@@ -51,6 +51,14 @@ def test_verification_must_not_destroy_or_govern():
     assert harm("pytest -q") == ""
 
 
+WORDS = "true false echo pytest make -n git status diff --exit-code test x if exit 0 1 env A=1 timeout 5 sh -c".split()
+
+
+@given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
+def test_plain_words_are_judged_alike_parsed_or_not(words):
+    assert judge(" ".join(words)) == judge("  ".join(words)), "two spaces are parsed, one is not"
+
+
 @given(st.text(max_size=60))
 def test_any_text_gets_an_answer(text):
     assert isinstance(judge(text), str)
