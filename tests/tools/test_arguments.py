@@ -31,8 +31,8 @@ FAULTS = {
     "large": ({"path": "a", "count": 10}, "must be 1 to 9"),
     "enum": ({"path": "a", "style": "Raw"}, "did you mean `raw`?"),
     "any": ({"path": "a", "argv": 3}, "`argv` must be string or array, not integer"),
-    "inner": ({"path": "a", "argv": ["x", 3]}, "`argv` must be string or array"),
-    "no items": ({"path": "a", "argv": []}, "`argv` must be string or array"),
+    "inner": ({"path": "a", "argv": ["x", 3]}, "`argv[1]` must be string, not integer"),
+    "no items": ({"path": "a", "argv": []}, "`argv` is empty"),
 }
 
 
