@@ -76,12 +76,12 @@ sys.stderr.write(json.dumps([code, sorted(sys.modules)]))
     assert not heavy & set(loaded)
 
 
-def test_every_verb_is_a_typed_tool(wire):
+def test_every_verb_is_a_typed_tool(wire, site):
     from tether.workspace import VERBS
 
     wire.hello()
     tools = {tool["name"]: tool for tool in wire.ask("tools/list")["tools"]}
-    assert set(tools) == set(VERBS)
+    assert set(tools) == set(VERBS) == set(site.workspace().verbs)
     for name, verb in VERBS.items():
         assert tools[name]["inputSchema"] == verb.schema
         assert tools[name]["description"] == verb.summary
@@ -159,6 +159,7 @@ def test_a_directory_without_tether_answers_calls_with_what_to_do(serve, tmp_pat
     assert result["isError"]
     assert result["structuredContent"]["error"]["error_code"] == "NOT_A_PROJECT"
     assert "NOT_A_PROJECT" in wire.fault("resources/list")["message"]
+    assert wire.fault("tools/call", {"name": "fly"})["code"] == -32602
     assert wire.ask("ping") == {}
 
 
@@ -428,6 +429,14 @@ def test_resources_and_the_prompt_tell_the_project_as_it_is_now(wire, site):
     assert "src/auth/**" in wire.ask("prompts/get", chosen)["messages"][0]["content"]["text"]
     draft = {"name": prompt["name"], "arguments": {"intent_id": "INT-002"}}
     assert wire.fault("prompts/get", draft)["code"] == -32602
+
+
+def test_packs_are_looked_into_and_rated_over_the_wire(wire):
+    wire.hello()
+    seen = wire.call("zoom_context", type="file", target="src/auth/token.py")
+    assert "def valid" in seen["structuredContent"]["value"]["text"]
+    rated = wire.call("context_feedback", file_ratings={"src/auth/token.py": {"utility": 1.0}})
+    assert rated["structuredContent"]["ok"], rated
 
 
 # ── the newer protocol, where each request stands for itself ─────────────────

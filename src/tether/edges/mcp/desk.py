@@ -24,11 +24,13 @@ NEEDS_PROJECT = frozenset({"tools/call", "resources/list", "resources/read", "pr
 AT_ONCE = frozenset({"tools/list", "prompts/list", "resources/templates/list"}) | LEGACY_ONLY | MODERN_ONLY
 
 
-def check(method: str, *, modern: bool) -> None:
-    """Refuses a method that this version of the protocol, or this server, does not have."""
+def check(method: str, params: dict[str, Any], shown: str, *, modern: bool) -> None:
+    """Refuses a method, or a tool, that this version of the protocol, or this server, does not have."""
     other = LEGACY_ONLY if modern else MODERN_ONLY
     if method in other or method not in NEEDS_PROJECT | AT_ONCE:
         raise Fault(METHOD_NOT_FOUND, f"no method `{ascii(method[:100])[1:-1]}`")
+    if method == "tools/call":
+        surface.load(shown).expect(params)
 
 
 def answer_at_once(method: str, params: dict[str, Any], shown: str, *, modern: bool) -> dict[str, Any]:

@@ -193,7 +193,7 @@ def _answering(
         client = _client(context)
         params = dict(context.params or {})
         try:
-            desk.check(method, modern=client.modern)
+            desk.check(method, params, shown, modern=client.modern)
             if method in desk.AT_ONCE:
                 result = desk.answer_at_once(method, params, shown, modern=client.modern)
             else:

@@ -135,7 +135,7 @@ class Connection:
             self._answer(identity, self._meet(params))
             return
         client = self._whose(method, params)
-        desk.check(method, modern=client.modern)
+        desk.check(method, params, self.shown, modern=client.modern)
         if method in desk.AT_ONCE:
             result = desk.answer_at_once(method, params, self.shown, modern=client.modern)
             self._answer(identity, finish(method, result, modern=client.modern))

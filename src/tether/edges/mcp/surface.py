@@ -1,7 +1,7 @@
-"""What tools a server shows: one table entry a surface, each a module with `describe` and `call`.
+"""What tools a server shows: one table entry a surface, each a module with three functions.
 
-`describe(modern) -> list[dict]` lists the tools without opening anything; `async call(workspace, name, args,
-visit) -> dict` is a tool's result, or a Fault where there is no such tool.
+`describe(modern) -> list[dict]` lists the tools and `expect(params)` raises Fault where there is no such tool,
+both without opening anything; `async call(workspace, params, visit) -> dict` is a tool's result.
 """
 
 from __future__ import annotations

@@ -48,14 +48,20 @@ def _tool(verb: Verb, modern: bool) -> dict[str, Any]:
     }
 
 
-async def call(workspace: Workspace, params: dict[str, Any], visit: Visit) -> dict[str, Any]:
-    """One tool's result. An unknown tool is a Fault; whatever the gate says is an answer."""
+def expect(params: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The tool that is called and its arguments; Fault when there is no such tool."""
     name, args = params.get("name"), params.get("arguments")
     args = {} if args is None else args
     if not isinstance(name, str) or not isinstance(args, dict):
         raise Fault(INVALID_PARAMS, "`tools/call` needs `name` (a string) and `arguments` (an object)")
     if name not in VERBS:
         raise Fault(INVALID_PARAMS, f"unknown tool `{ascii(name)[1:61]}`; `tools/list` names {len(VERBS)}")
+    return name, args
+
+
+async def call(workspace: Workspace, params: dict[str, Any], visit: Visit) -> dict[str, Any]:
+    """One tool's result: whatever the gate says is an answer."""
+    name, args = expect(params)
     if not visit.client.modern:
         return answers.tell(await _submit(workspace, name, args, visit))
     args = dict(args)
