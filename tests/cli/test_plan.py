@@ -1,5 +1,6 @@
 """Plans from the command line, and a strict project governed by one."""
 
+import asyncio
 import json
 from hashlib import sha256
 
@@ -7,6 +8,8 @@ import pytest
 from tests.control.plans import change, plan, validate
 
 from tether.control.plan_model import digest, fingerprint
+from tether.gate import submit
+from tether.types import Agent, Call
 
 PACK = {"header": {"schemaVersion": "1.0.0"}}
 
@@ -177,3 +180,27 @@ def test_a_second_plan_of_a_work_takes_the_place_of_the_first(strict):
     written(strict, change("other", verificationHooks=["pytest -q tests/auth"]), validate(maps=("other",)))
     strict.tether("plan", "accept", "plan.json")
     assert json.loads(strict.tether("plan", "list", "--json"))["W-1"]["open"] == ["other"]
+
+
+def test_a_call_made_for_one_work_is_not_covered_by_the_plan_of_another(strict):
+    written(strict)
+    strict.tether("plan", "accept", "plan.json")
+
+    def write(work):
+        call = Call(
+            f"c-{work}",
+            "edit_file",
+            {"path": "src/auth/token.py", "old": "> 0", "new": "> 1"},
+            Agent("s1"),
+            work,
+        )
+        return asyncio.run(submit(strict.workspace(), call))
+
+    assert write("W-2").error["error_code"] == "PLAN_REQUIRED"
+    assert write("W-1").ok
+
+
+def test_an_accepted_plan_tells_what_a_person_must_review(strict):
+    nodes = (change(verificationHooks=["pytest -q tests/auth"], requiresHumanReview=True), validate())
+    written(strict, *nodes)
+    assert "review by hand: c1" in strict.tether("plan", "accept", "plan.json")

@@ -383,3 +383,15 @@ def test_evidence_that_does_not_resolve_is_refused():
     assert ("/nodes/0/codeEvidence/0/file", "PLAN_EVIDENCE_INSUFFICIENT", "evidence.unresolved") in judged(
         plan(gone, validate())
     )
+
+
+def test_what_is_huge_is_judged_all_the_same():
+    many = [change(f"c{n}", needs=[f"c{n - 1}"] if n else []) for n in range(1_500)]
+    assert judged(plan(*many)) == set()
+    assert ("/nodes", MISSING, "field.long") in judged(plan(*[{}] * 2_001))
+    strange = plan(**{f"x{n}": n for n in range(5_000)})
+    assert len(check(strange, KNOWN).violations) <= 2_100
+    lines = change(editIntent="Make `valid` refuse negatives." + "\n" * 15_000)
+    assert judged(plan(lines, validate())) == {("/nodes/0/editIntent", "PLAN_NOT_ATOMIC", "atomic.long")}
+    hooks = change(verificationHooks=[f"pytest -q tests/t{n}.py" for n in range(17)])
+    assert judged(plan(hooks, validate())) == {("/nodes/0/verificationHooks", MISSING, "field.long")}

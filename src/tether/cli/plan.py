@@ -79,7 +79,9 @@ def run(args: argparse.Namespace) -> int:
         return _explain(report, args)
     if args.action == "accept" and report.ok:
         identity = accept(project, report, who)
-        _tell(args, {"ok": True, "plan": identity, "work": report.plan.work}, f"accepted: {identity}")
+        review = [node.common.id for node in report.plan.changes if node.review]
+        said = f"accepted: {identity}" + (f"; review by hand: {', '.join(review)}" if review else "")
+        _tell(args, {"ok": True, "plan": identity, "work": report.plan.work, "review": review}, said)
         return 0
     if args.json:
         dump(to_plain(report))

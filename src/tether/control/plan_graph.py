@@ -69,10 +69,6 @@ class Graph:
         """Whether one node can only start when the other is done."""
         return bool(self.before[later] >> earlier & 1)
 
-    def ordered(self, one: int, other: int) -> bool:
-        """Whether two nodes can never be open at the same time."""
-        return self.comes_after(one, other) or self.comes_after(other, one)
-
     def levels(self) -> list[list[int]]:
         """Nodes in layers: each stands below everything it needs."""
         depth = [0] * len(self.nodes)

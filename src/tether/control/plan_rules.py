@@ -221,26 +221,27 @@ def _names(plan: Plan, graph: Graph) -> Iterator[Violation]:
 
 def _overlaps(plan: Plan, graph: Graph) -> Iterator[Violation]:
     """Two nodes on one file, or with one side effect, must come one after the other."""
-    held: dict[str, list[int]] = {}
-    for n, node in enumerate(plan.nodes):
+    held: dict[str, int] = {}
+    for n in graph.order:  # so that a node seen earlier can only come before, never after
+        node = plan.nodes[n]
         keys = list(files_of(node))
-        if isinstance(node, SideEffectNode) and node.payload:
-            keys = [f"{node.type}\0{node.payload}"]
+        effect = isinstance(node, SideEffectNode)
+        if isinstance(node, SideEffectNode):
+            keys = [f"{node.type}\0{node.payload}"] if node.payload else []
         for key in keys:
-            for other in held.setdefault(key, []):
-                if other != n and n not in graph.cycle and not graph.ordered(n, other):
-                    effect = isinstance(node, SideEffectNode)
-                    mate = plan.nodes[other].common.id
-                    yield Violation(
-                        f"/nodes/{node.common.index}/dependsOn",
-                        "EXEC_SIDE_EFFECT_COLLISION" if effect else "PLAN_NOT_ATOMIC",
-                        f"`{node.common.id}` and `{mate}` may both be open on the same "
-                        + ("side effect" if effect else f"file `{key[:120]}`"),
-                        f"let one depend on the other, or make them one node: `dependsOn`: [`{mate}`]",
-                        "graph.overlap",
-                    )
-                    break
-            held[key].append(n)
+            beside = held.get(key, 0) & ~graph.before[n] & ~(1 << n)
+            held[key] = held.get(key, 0) | 1 << n
+            if not beside:
+                continue
+            mate = plan.nodes[(beside & -beside).bit_length() - 1].common.id
+            yield Violation(
+                f"/nodes/{node.common.index}/dependsOn",
+                "EXEC_SIDE_EFFECT_COLLISION" if effect else "PLAN_NOT_ATOMIC",
+                f"`{node.common.id}` and `{mate}` may both be open on the same "
+                + ("side effect" if effect else f"file `{key[:120]}`"),
+                f"let one depend on the other, or make them one node: `dependsOn`: [`{mate}`]",
+                "graph.overlap",
+            )
 
 
 def _checks(plan: Plan, graph: Graph) -> Iterator[Violation]:

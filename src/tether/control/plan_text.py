@@ -38,8 +38,11 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MISSING = "PLAN_MISSING_REQUIRED_FIELDS"
-MAX_BYTES = 8 << 20
-MAX_NODES = 5_000
+# INVARIANT: whatever is submitted is judged in seconds, so everything that is looped over has a limit
+MAX_BYTES = 4 << 20
+MAX_NODES = 2_000
+MAX_HOOKS = 16
+MAX_FOUND = 2_000  # violations of shape that are told
 MAX_LIST = 1_000
 MAX_TEXT = 20_000
 NAME = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"  # ids become file names and journal keys: no separators
@@ -72,11 +75,14 @@ class Reader:
         self.found: list[Violation] = []
 
     def wrong(self, at: str, message: str, hint: str, *, code: str = MISSING, rule: str = "field") -> None:
-        self.found.append(Violation(at, code, message, hint, rule))
+        if len(self.found) < MAX_FOUND:
+            self.found.append(Violation(at, code, message, hint, rule))
 
     def check_keys(self, held: dict[str, Any], known: list[str], at: str) -> None:
         for key in held:
             if key not in known:
+                if len(self.found) >= MAX_FOUND:
+                    return
                 import difflib
 
                 near = difflib.get_close_matches(key, known, n=1)
@@ -411,7 +417,15 @@ def _hooks(reader: Reader, item: dict[str, Any], at: str) -> tuple[Hook, ...]:
             return None
         return Hook(reader.text(held, "command", place), reader.optional_text(held, "description", place))
 
-    return reader.rows(item, "verificationHooks", at, read)
+    hooks = reader.rows(item, "verificationHooks", at, read)
+    if len(hooks) > MAX_HOOKS:
+        reader.wrong(
+            f"{at}/verificationHooks",
+            f"a node has {MAX_HOOKS} checks at most",
+            "put them into one command, or split the node",
+            rule="field.long",
+        )
+    return hooks[:MAX_HOOKS]
 
 
 def _validate(reader: Reader, item: dict[str, Any], at: str, common: Common) -> Node:

@@ -36,7 +36,7 @@ PLACEHOLDER = r"\.\.\.|…|<[a-z][\w -]{0,40}>|\b(?:todo|tbd|fixme|xxx+|tba|plac
 _SEVERAL = lazy(
     r"\b(?:and then|then also|after that|afterwards|as well as then|next,)\b|;\s*(?:then|also|and)\b"
 )
-_LISTED = lazy(r"(?:^|\n)\s*(?:\d+[.)]|[-*•])\s+\S")
+_LISTED = lazy(r"(?:^|\n)[ \t]*(?:\d+[.)]|[-*•])[ \t]+\S")
 
 HINTS = {
     "short": "say what to do to what, in a whole sentence",
