@@ -129,18 +129,14 @@ def _matches(path: str, target: str) -> bool:
     return path == target or path.endswith("/" + target) or target.endswith("/" + path)
 
 
-def find_near(
-    case: Case, rows: NDArray[np.float32], query: NDArray[np.float32], many: int = 50
-) -> list[Spot]:
-    """The fragment of each file that lies nearest, nearest first."""
+def find_near(case: Case, rows: NDArray[np.float32], query: NDArray[np.float32]) -> list[Spot]:
+    """Of the fragments a search looks at, the nearest of each file, nearest first."""
     near = rows @ query
     best: dict[int, Spot] = {}
-    for at in np.argsort(-near, kind="stable"):
+    for at in np.argsort(-near, kind="stable")[: fusion.NEAR]:
         file, ordinal = case.places[at]
         if file.id not in best:
             best[file.id] = Spot(file, ordinal, float(near[at]), "")
-            if len(best) >= many:
-                break
     return list(best.values())
 
 

@@ -51,3 +51,18 @@ def test_a_project_that_says_little_is_not_learned_from(tmp_path: Path, capsys) 
     (tmp_path / "one.py").write_text("def f(x):\n    return x\n")
     assert run(["models", "train", "-C", str(tmp_path)]) != 0
     assert "too little" in capsys.readouterr().err
+
+
+def test_a_model_tells_what_it_is_and_how_fast(tmp_path: Path, capsys) -> None:
+    assert run(["models", "info", "-C", str(tmp_path), "--json"]) == 0
+    about = json.loads(capsys.readouterr().out)
+    assert about["name"] == StaticModel.open().name and about["dimension"] == 256
+    assert about["words"] > 10_000 and about["bytes"] == Path(about["path"]).stat().st_size
+    assert run(["models", "bench", "-C", str(tmp_path)]) == 0
+    assert "texts per second" in capsys.readouterr().out
+
+
+def test_a_file_that_is_no_model_is_not_told_of(tmp_path: Path, capsys) -> None:
+    (tmp_path / "x.bin").write_text("nothing")
+    assert run(["models", "info", str(tmp_path / "x.bin"), "-C", str(tmp_path)]) != 0
+    assert "not a model" in capsys.readouterr().err

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
   tether models                       # the models with vectors here
   tether models add ~/models/bge-m3   # check a folder, and how to use it
+  tether models info                  # the built-in model: size, words, dimensions
+  tether models bench                 # how fast it loads and embeds here
   tether models train                 # learn this project's own words"""
 
 
@@ -30,17 +32,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "action",
         nargs="?",
-        choices=("list", "add", "train"),
+        choices=("list", "info", "bench", "add", "train"),
         default="list",
         help="what to do (default: list)",
     )
-    parser.add_argument("folder", nargs="?", help="the model's folder, for add")
+    parser.add_argument(
+        "folder", nargs="?", help="the model's folder, for add; a `.bin` file, for info and bench"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Lists or tries."""
     if args.action == "add":
         return _add(args.folder or "", args.json)
+    if args.action in ("info", "bench"):
+        return _tell(args.folder or "", args.action == "bench", args.json)
     if args.action == "train":
         return _train(args.project, args.json)
     with open_home(args.project) as index:
@@ -74,6 +80,37 @@ def _add(folder: str, as_json: bool) -> int:
         f"{model.name}: {model.dimension} dimensions, {rate:.0f} short texts a second\n"
         f"use it with: tether config set embedding.model {path!r} and retrieval.semantic on\n"
     )
+    return 0
+
+
+def _tell(path: str, timed: bool, as_json: bool) -> int:
+    """What a static model is, and how fast it works here if asked."""
+    from tether.embed.static import WEIGHTS, StaticModel
+
+    path = os.path.expanduser(path) or WEIGHTS
+    began = time.perf_counter()
+    model = StaticModel.open(path)
+    about: dict[str, object] = {
+        "name": model.name,
+        "dimension": model.dimension,
+        "words": model.vocabulary.pieces,
+        "bytes": os.path.getsize(path),
+        "path": path,
+    }
+    if timed:
+        about["load_ms"] = round((time.perf_counter() - began) * 1000, 1)
+        texts = [
+            f"def read_row_{n}(table, key):\n    return table.rows[key].decode('utf-8')\n" * 5
+            for n in range(500)
+        ]
+        model.embed(texts)  # the words are met once, as in any code base
+        began = time.perf_counter()
+        model.embed(texts)
+        about["texts_per_second"] = round(len(texts) / (time.perf_counter() - began))
+    if as_json:
+        sys.stdout.write(json.dumps(about) + "\n")
+    else:
+        sys.stdout.write("".join(f"{key.replace('_', ' ')}: {value}\n" for key, value in about.items()))
     return 0
 
 

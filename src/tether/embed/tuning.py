@@ -52,7 +52,7 @@ def tune(
     pairs: Sequence[tuple[str, str]],
     *,
     epochs: int = 4,
-    rate: float = 0.002,
+    rate: float = 0.0007,
     seed: int = SEED,
 ) -> Floats:
     """The model's table after learning that each first text asks for the second; InfoNCE, the same every time."""

@@ -10,7 +10,7 @@ from tether.index.lexical import Candidate, penalty_of
 from tether.index.semantic import Spot
 from tether.types import noun
 
-NEAR: Final = 100  # fragments near a question that are weighed
+NEAR: Final = 400  # fragments near a question that are weighed
 MEANING: Final = 0.3  # what the nearest by meaning counts, beside the best by words
 SAME_LANGUAGE: Final = 1.2
 

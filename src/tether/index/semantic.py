@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BATCH: Final = 32
 MOST_CHARS: Final = 4_000
+SPARE: Final = 60  # vectors looked at beyond that, for some may be of code that is gone
+SAME: Final = 5  # places of one content that are told
 CANDIDATES: Final = 20  # the seed's number, before re-ranking
 
 
@@ -132,17 +134,29 @@ class Semantic:
                 query = model.embed([text], query=True)
             except TetherError:
                 continue  # the other lanes answer; `fill` reports what is wrong with the model
-            spots = []
-            for near in self.vectors.scan(table, query, 4 * k):
-                spots += self._spots(store, near.hash, near.cos, table.name)
+            spots: list[Spot] = []
+            found = list(self.vectors.scan(table, query, k + SPARE))
+            for at in range(0, len(found), k):
+                spots += self._spots(store, {near.hash: near.cos for near in found[at : at + k]}, table.name)
                 if len(spots) >= k:
                     break
             lists.append(spots[:k])
         return lists
 
-    def _spots(self, store: Store, digest: bytes, cos: float, model: str) -> list[Spot]:
-        places = store.db.execute(
-            "SELECT file, ord FROM fragment WHERE hash = ? LIMIT 5", (digest,)
-        ).fetchall()
-        rows = store.files(file for file, _ in places)
-        return [Spot(rows[file], ordinal, cos, model) for file, ordinal in places if file in rows]
+    def _spots(self, store: Store, found: dict[bytes, float], model: str) -> list[Spot]:
+        """Where these contents stand, nearest first; of one content a few places at most."""
+        marks = ",".join("?" * len(found))
+        places: dict[bytes, list[tuple[int, int]]] = {digest: [] for digest in found}
+        for digest, file, ordinal in store.db.execute(
+            f"SELECT hash, file, ord FROM fragment WHERE hash IN ({marks}) ORDER BY file, ord",  # noqa: S608
+            tuple(found),
+        ):
+            if len(places[digest]) < SAME:
+                places[digest].append((file, ordinal))
+        rows = store.files({file for spots in places.values() for file, _ in spots})
+        return [
+            Spot(rows[file], ordinal, found[digest], model)
+            for digest, spots in places.items()
+            for file, ordinal in spots
+            if file in rows
+        ]
