@@ -20,7 +20,6 @@ from tether.control.plan_text import MAX_BYTES
 from tether.errors import TetherError
 from tether.project import open_project
 from tether.tools.planning import accept, find_open, finish, judge, plans_in_force, withdraw
-from tether.types import plain
 
 if TYPE_CHECKING:
     import argparse
@@ -123,7 +122,7 @@ def _tell_violations(report: Report) -> None:
 def _show(report: Report, args: argparse.Namespace) -> int:
     plan = report.plan
     if args.json:
-        dump({"workId": plan.work, "valid": report.ok, "nodes": plain(plan.nodes)})
+        dump({"workId": plan.work, "valid": report.ok, "nodes": plan.raw.get("nodes", [])})
     elif args.format == "mermaid":
         sys.stdout.write(draw_mermaid(plan))
     elif args.format == "svg":

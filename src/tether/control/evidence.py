@@ -118,7 +118,7 @@ def check_policy(policy: EvidencePolicy, floor: EvidencePolicy = FLOOR) -> list[
 
 def check_change(node: ChangeNode, policy: EvidencePolicy, floor: EvidencePolicy = FLOOR) -> list[Violation]:
     """Whether one change has the sources it needs, or takes the guarded path rightly."""
-    at = f"/nodes/{node.common.index}"
+    at = f"/nodes/{node.common.nth}"
     requirement = _distinct([c.ref for c in node.citations if c.category == "requirement"], policy.distinct)
     stated = _distinct([c.ref for c in node.citations if c.category == "policy"], policy.distinct)
     code = _distinct([f"file:{e.file}#L{e.start}-L{e.end}" for e in node.evidence], policy.distinct)
@@ -149,7 +149,7 @@ def check_change(node: ChangeNode, policy: EvidencePolicy, floor: EvidencePolicy
 def check_sources(node: ChangeNode, sources: Sources) -> list[Violation]:
     """Whether everything a change cites exists, with the content it had when it was read."""
     found = []
-    at = f"/nodes/{node.common.index}"
+    at = f"/nodes/{node.common.nth}"
 
     def refuse(place: str, message: str, hint: str) -> None:
         found.append(Violation(place, CODE, message, hint, "evidence.unresolved"))

@@ -133,11 +133,11 @@ def build_world(plan: Plan, graph: Graph, signature: strategy.Signature) -> Worl
     raws = raw if isinstance(raw, list) else []
     nodes = []
     for n, node in enumerate(plan.nodes):
-        own = {"index": node.common.index, "after": list(kinds_before(graph, n))}
+        own = {"index": node.common.nth, "after": list(kinds_before(graph, n))}
         hooks = [hook.command for hook in hooks_of(node)]
         if hooks:
             own["verificationHooks"] = hooks
-        nodes.append({**raws[node.common.index], **own})
+        nodes.append({**raws[node.common.nth], **own})
     return World(plan.raw, tuple(nodes), signature.features)
 
 
@@ -212,7 +212,7 @@ def _check_memories(node: ChangeNode, known: Known) -> Iterator[Violation]:
     for n, citation in enumerate(node.citations):
         if citation.ref.startswith("memory:") and citation.ref[7:] in known.expired_memories:
             yield Violation(
-                f"/nodes/{node.common.index}/citations/{n}/sourceRef",
+                f"/nodes/{node.common.nth}/citations/{n}/sourceRef",
                 "MEMORY_PROVISIONAL_EXPIRED",
                 f"`{citation.ref[:120]}` has expired",
                 "cite something that still holds, or ask a person to approve the memory",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from typing import NamedTuple
 
 from tether.types import noun
 
@@ -58,8 +59,10 @@ class Violation:
     rule: str
 
 
-@noun
-class Reason:
+# Nodes and what they hold are made by the thousand and never on the hook path: tuples are made fastest.
+
+
+class Reason(NamedTuple):
     """Why a strategy was chosen, and what shows it."""
 
     reason: str
@@ -78,8 +81,7 @@ class EvidencePolicy:
     distinct: str
 
 
-@noun
-class Citation:
+class Citation(NamedTuple):
     """A requirement or policy that a change follows from."""
 
     category: str
@@ -87,8 +89,7 @@ class Citation:
     quote: str = ""
 
 
-@noun
-class CodeEvidence:
+class CodeEvidence(NamedTuple):
     """Lines of a file, and the hash they had when they were read."""
 
     file: str
@@ -98,29 +99,26 @@ class CodeEvidence:
     symbol: str = ""
 
 
-@noun
-class Hook:
+class Hook(NamedTuple):
     """A command whose exit code says whether the work holds."""
 
     command: str
     description: str = ""
 
 
-@noun
-class Common:
+class Common(NamedTuple):
     """What every node says."""
 
     id: str
     kind: str
-    index: int  # place in `nodes`
+    nth: int  # place in `nodes`
     depends_on: tuple[str, ...]
     boundary: str
     failures: tuple[str, ...]
     correction: str
 
 
-@noun
-class ChangeNode:
+class ChangeNode(NamedTuple):
     """A mutation of one file."""
 
     common: Common
@@ -138,8 +136,7 @@ class ChangeNode:
     review: bool = False  # requiresHumanReview
 
 
-@noun
-class ValidateNode:
+class ValidateNode(NamedTuple):
     """A verification step."""
 
     common: Common
@@ -148,8 +145,7 @@ class ValidateNode:
     criteria: str
 
 
-@noun
-class EscalateNode:
+class EscalateNode(NamedTuple):
     """A request for evidence."""
 
     common: Common
@@ -157,8 +153,7 @@ class EscalateNode:
     blocking: tuple[str, ...]
 
 
-@noun
-class SideEffectNode:
+class SideEffectNode(NamedTuple):
     """An external action behind a gate."""
 
     common: Common

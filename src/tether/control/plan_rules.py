@@ -55,7 +55,7 @@ def check_scope(
 ) -> Iterator[Violation]:
     """Paths that are plain, unprotected and on the allowlist, and symbols that are named one by one."""
     code = "PLAN_SCOPE_VIOLATION"
-    at = f"/nodes/{node.common.index}"
+    at = f"/nodes/{node.common.nth}"
     for key, path in (("targetFile", node.file), ("destinationFile", node.destination)):
         if not path:
             continue
@@ -102,7 +102,7 @@ def check_atomic(node: Node) -> Iterator[Violation]:
     """One step a node."""
     if not isinstance(node, ChangeNode):
         return
-    code, at = "PLAN_NOT_ATOMIC", f"/nodes/{node.common.index}"
+    code, at = "PLAN_NOT_ATOMIC", f"/nodes/{node.common.nth}"
     if node.common.boundary == "symbol" and len(node.symbols) != 1:
         said = f"a change of one symbol names {len(node.symbols)}"
         yield Violation(
@@ -131,7 +131,7 @@ def check_hooks(node: Node) -> Iterator[Violation]:
     """Verification that can fail and harms nothing."""
     if not isinstance(node, (ChangeNode, ValidateNode)):
         return
-    at = f"/nodes/{node.common.index}/verificationHooks"
+    at = f"/nodes/{node.common.nth}/verificationHooks"
     weak = "PLAN_VERIFICATION_WEAK"
     if not node.hooks:
         said = f"`{node.common.id}` has no verification"
@@ -153,7 +153,7 @@ def check_hooks(node: Node) -> Iterator[Violation]:
 
 def check_wording(node: Node) -> Iterator[Violation]:
     """Instructions a weak model can follow without guessing."""
-    at = f"/nodes/{node.common.index}"
+    at = f"/nodes/{node.common.nth}"
     texts = [("correctionCandidateOnFail", node.common.correction)]
     if isinstance(node, ChangeNode):
         texts.append(("editIntent", node.intent))
@@ -186,7 +186,7 @@ def check_graph(plan: Plan, graph: Graph, exists: dict[str, bool]) -> Iterator[V
         shown = ", ".join(ids[:8]) + (" …" if len(ids) > 8 else "")
         for n in graph.cycle:
             yield Violation(
-                f"/nodes/{plan.nodes[n].common.index}/dependsOn",
+                f"/nodes/{plan.nodes[n].common.nth}/dependsOn",
                 "PLAN_NOT_ATOMIC",
                 f"these nodes wait for each other: {shown}",
                 "take one dependency out of the circle",
@@ -200,7 +200,7 @@ def check_graph(plan: Plan, graph: Graph, exists: dict[str, bool]) -> Iterator[V
 def _names(plan: Plan, graph: Graph) -> Iterator[Violation]:
     code = "PLAN_MISSING_REQUIRED_FIELDS"
     for n, node in enumerate(plan.nodes):
-        at = f"/nodes/{node.common.index}"
+        at = f"/nodes/{node.common.nth}"
         if node.common.id and graph.place[node.common.id] != n:
             said = f"another node is called `{node.common.id}`"
             yield Violation(f"{at}/nodeId", code, said, "give every node its own id", "graph.duplicate")
@@ -235,7 +235,7 @@ def _overlaps(plan: Plan, graph: Graph) -> Iterator[Violation]:
                 continue
             mate = plan.nodes[(beside & -beside).bit_length() - 1].common.id
             yield Violation(
-                f"/nodes/{node.common.index}/dependsOn",
+                f"/nodes/{node.common.nth}/dependsOn",
                 "EXEC_SIDE_EFFECT_COLLISION" if effect else "PLAN_NOT_ATOMIC",
                 f"`{node.common.id}` and `{mate}` may both be open on the same "
                 + ("side effect" if effect else f"file `{key[:120]}`"),
@@ -249,7 +249,7 @@ def _checks(plan: Plan, graph: Graph) -> Iterator[Violation]:
     changing = bool(plan.changes)
     validating = [n for n, node in enumerate(plan.nodes) if isinstance(node, ValidateNode)]
     for n, node in enumerate(plan.nodes):
-        at = f"/nodes/{node.common.index}"
+        at = f"/nodes/{node.common.nth}"
         if isinstance(node, ValidateNode):
             for k, name in enumerate(node.maps_to):
                 place = graph.place.get(name)
@@ -284,7 +284,7 @@ def _presence(plan: Plan, graph: Graph, exists: dict[str, bool]) -> Iterator[Vio
     for n, node in enumerate(plan.nodes):
         if not isinstance(node, ChangeNode) or node.file not in exists:
             continue
-        at = f"/nodes/{node.common.index}/targetFile"
+        at = f"/nodes/{node.common.nth}/targetFile"
         before = graph.before[n]
         there = exists[node.file] or any(before >> m & 1 for m in made.get(node.file, ()))
         if node.operation == "create" and exists[node.file]:

@@ -47,25 +47,37 @@ MAX_LIST = 1_000
 MAX_TEXT = 20_000
 NAME = r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}"  # ids become file names and journal keys: no separators
 
-ENVELOPE = (
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ENVELOPE = _names(
     "workId agentId runSessionId repoSnapshotId worktreeRoot contextPackRef contextPackHash policyVersionSet"
     " scopeAllowlistRef knowledgeStrategyId knowledgeStrategyReasons evidencePolicy planFingerprint"
     " sourceTraceRefs schemaVersion nodes metadata"
-).split()
-COMMON = "nodeId kind dependsOn atomicityBoundary expectedFailureSignatures correctionCandidateOnFail metadata".split()
-OWN: dict[str, list[str]] = {
-    "change": (
+)
+COMMON = _names(
+    "nodeId kind dependsOn atomicityBoundary expectedFailureSignatures correctionCandidateOnFail metadata"
+)
+FIELDS: dict[str, frozenset[str]] = {
+    "change": COMMON
+    | _names(
         "operation targetFile destinationFile targetSymbols whyThisFile editIntent citations codeEvidence"
         " verificationHooks lowEvidenceGuard uncertaintyNote requiresHumanReview"
-    ).split(),
-    "validate": "verificationHooks mapsToNodeIds successCriteria".split(),
-    "escalate": "requestedEvidence blockingReasons".split(),
-    "side_effect": "sideEffectType sideEffectPayloadRef commitGateId".split(),
+    ),
+    "validate": COMMON | _names("verificationHooks mapsToNodeIds successCriteria"),
+    "escalate": COMMON | _names("requestedEvidence blockingReasons"),
+    "side_effect": COMMON | _names("sideEffectType sideEffectPayloadRef commitGateId"),
 }
-EVIDENCE = (
+EVIDENCE = _names(
     "minRequirementSources minCodeEvidenceSources minPolicySources allowSingleSourceWithGuard"
     " lowEvidenceGuardRules distinctSourceDefinition"
-).split()
+)
+_REASON = _names("reason evidenceRefs")
+_CITATION = _names("category sourceRef quote")
+_EVIDENCE = _names("file startLine endLine contentHash symbol")
+_HOOK = _names("command description")
 
 
 class Reader:
@@ -78,14 +90,16 @@ class Reader:
         if len(self.found) < MAX_FOUND:
             self.found.append(Violation(at, code, message, hint, rule))
 
-    def check_keys(self, held: dict[str, Any], known: list[str], at: str) -> None:
+    def check_keys(self, held: dict[str, Any], known: frozenset[str], at: str) -> None:
+        if known.issuperset(held):
+            return
         for key in held:
             if key not in known:
                 if len(self.found) >= MAX_FOUND:
                     return
                 import difflib
 
-                near = difflib.get_close_matches(key, known, n=1)
+                near = difflib.get_close_matches(key, sorted(known), n=1)
                 hint = f"did you mean `{near[0]}`?" if near else "take it out, or put it under `metadata`"
                 self.wrong(at + pointer(key), f"unknown field `{key[:60]}`", hint, rule="field.unknown")
 
@@ -183,9 +197,9 @@ class Reader:
         made = (read(item, f"{at}/{key}/{n}") for n, item in enumerate(self.items(held, key, at)))
         return tuple(item for item in made if item is not None)
 
-    def table(self, item: Any, at: str, known: list[str]) -> dict[str, Any] | None:
+    def table(self, item: Any, at: str, known: frozenset[str]) -> dict[str, Any] | None:
         if not isinstance(item, dict):
-            self.wrong(at, "this must be an object", f"give {', '.join(known)}", rule="field.type")
+            self.wrong(at, "this must be an object", f"give {', '.join(sorted(known))}", rule="field.type")
             return None
         self.check_keys(item, known, at)
         return item
@@ -278,7 +292,7 @@ def _versions(reader: Reader, document: dict[str, Any]) -> dict[str, str]:
 
 def _reasons(reader: Reader, document: dict[str, Any]) -> tuple[Reason, ...]:
     def read(item: Any, at: str) -> Reason | None:
-        held = reader.table(item, at, ["reason", "evidenceRefs"])
+        held = reader.table(item, at, _REASON)
         if held is None:
             return None
         return Reason(reader.text(held, "reason", at), reader.texts(held, "evidenceRefs", at, least=1))
@@ -340,7 +354,7 @@ def _node(reader: Reader, item: Any, index: int) -> Node | None:
     kind = reader.choice(item, "kind", at, KINDS)
     if not kind:
         return None
-    reader.check_keys(item, COMMON + OWN[kind], at)
+    reader.check_keys(item, FIELDS[kind], at)
     common = Common(
         reader.text(item, "nodeId", at, name=True),
         kind,
@@ -379,7 +393,7 @@ def _change(reader: Reader, item: dict[str, Any], at: str, common: Common) -> No
 
 
 def _citation(reader: Reader, item: Any, at: str) -> Citation | None:
-    held = reader.table(item, at, ["category", "sourceRef", "quote"])
+    held = reader.table(item, at, _CITATION)
     if held is None:
         return None
     return Citation(
@@ -390,7 +404,7 @@ def _citation(reader: Reader, item: Any, at: str) -> Citation | None:
 
 
 def _code(reader: Reader, item: Any, at: str) -> CodeEvidence | None:
-    held = reader.table(item, at, ["file", "startLine", "endLine", "contentHash", "symbol"])
+    held = reader.table(item, at, _EVIDENCE)
     if held is None:
         return None
     start = reader.value(held, "startLine", at, int, "a line number, from 1")
@@ -412,7 +426,7 @@ def _hooks(reader: Reader, item: dict[str, Any], at: str) -> tuple[Hook, ...]:
     def read(row: Any, place: str) -> Hook | None:
         if isinstance(row, str):
             row = {"command": row}
-        held = reader.table(row, place, ["command", "description"])
+        held = reader.table(row, place, _HOOK)
         if held is None:
             return None
         return Hook(reader.text(held, "command", place), reader.optional_text(held, "description", place))

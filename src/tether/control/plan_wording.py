@@ -56,9 +56,9 @@ _RULES = (("vague", lazy(_phrases(VAGUE))), ("choice", lazy(_phrases(CHOICE))),
           ("elsewhere", lazy(_phrases(ELSEWHERE))), ("placeholder", lazy(PLACEHOLDER)))  # fmt: skip
 # INVARIANT: a text that has none of these words and marks breaks no rule but `short`; most texts have none
 _KEYS = frozenset(
-    max(phrase.split(" "), key=len) for phrase in (*VAGUE, *CHOICE, *ELSEWHERE) if "/" not in phrase
+    max(reversed(phrase.split(" ")), key=len) for phrase in (*VAGUE, *CHOICE, *ELSEWHERE) if "/" not in phrase
 ) | frozenset(("todo", "tbd", "fixme", "tba", "placeholder"))
-_MARKS = ("...", "…", "<", "xxx", "??", "and/or")
+_MARKS = lazy(r"\.\.\.|…|<|xxx|\?\?|and/or")
 _WORD = lazy(r"\w+")
 
 
@@ -70,7 +70,7 @@ def find_ambiguities(text: str) -> tuple[tuple[str, str], ...]:
     found = []
     if len(words) < 4:
         found.append(("short", text.strip()[:60]))
-    if _KEYS.isdisjoint(words) and not any(mark in lowered for mark in _MARKS):
+    if _KEYS.isdisjoint(words) and not _MARKS.search(lowered):
         return tuple(found)
     for rule, pattern in _RULES:
         match = pattern.search(lowered)
@@ -84,10 +84,18 @@ def names_target(text: str, file: str, symbols: tuple[str, ...]) -> bool:
     lowered = text.lower()
     base = file.rpartition("/")[2].lower()
     names = {base, base.partition(".")[0], *(_last(symbol.lower()) for symbol in symbols)} - {""}
-    words = set(_WORD.findall(lowered))
-    return not names.isdisjoint(words) or any(
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", lowered) for name in names if name in lowered
-    )
+    return any(_stands_in(lowered, name) for name in names)
+
+
+def _stands_in(text: str, name: str) -> bool:
+    """Whether a name stands in a text as a whole word."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at], text[at + len(name) : at + len(name) + 1]
+        if not (before.isalnum() or before == "_" or after.isalnum() or after == "_"):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 def _last(symbol: str) -> str:
