@@ -29,8 +29,9 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bench._row import Row
 from bench.history import (
     ENV,
     START,
@@ -49,6 +50,9 @@ from tether.record.lines import Lines
 from tether.record.why import Answer, Why
 from tether.source.git import Repo, find_repository
 from tether.types import Agent, Change, Decision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 JOURNAL = "5f7e6a52-6f0c-4c55-8a4e-0c2a3c0c8a11"
 PROJECTS = ("click", "flask")
@@ -303,6 +307,11 @@ def _make_ledger(home: str, size: int) -> Why:
 
 def _text(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def run() -> Iterator[Row]:
+    """The target that needs no repository; `python -m bench.why REPO` measures how often the answers are right."""
+    yield Row("why on 100,000 records", measure_scaling(), "why on 1,000 records", 5.0)
 
 
 def main() -> None:
