@@ -1,5 +1,6 @@
 """Setting a project up: init, config, trust, shadow."""
 
+import fcntl
 import json
 import subprocess
 
@@ -116,3 +117,18 @@ def test_doctor_finds_each_thing_and_says_how_to_mend_it(site):
     assert "→" in said
     blocked = site.call("write_file", "fresh", path="src/auth/x.py", content="x")
     assert blocked.error["error_code"] == "INTENTS_MALFORMED"
+
+
+def test_doctor_tells_of_locks_that_are_held_and_clears_what_was_left(site):
+    site.select()
+    assert site.call("edit_file", path="src/auth/token.py", old="> 0", new="> 1").ok
+    stage = site.path / ".tether/local/tmp/stage"
+    stage.mkdir(parents=True, exist_ok=True)
+    (stage / "left-behind").write_text("x")
+    assert "locks: none held" in site.tether("doctor")
+    assert (stage / "left-behind").exists(), "too young to be anyone's remains"
+    lock = next((site.path / ".tether/local/locks").iterdir())
+    with lock.open("r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "1 locks are held" in site.tether("doctor")
+    assert "locks: none held" in site.tether("doctor")

@@ -6,6 +6,7 @@ ledger, configuration, intents, hooks, locks, disk space and permissions. Each f
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import stat
@@ -18,6 +19,7 @@ from tether.errors import TetherError
 from tether.project import LEDGER_FILE, Project, find_root
 from tether.record import ledger
 from tether.record.verify import verify
+from tether.source.staging import discard_orphans
 from tether.types import noun, plain
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ def examine(start: str) -> Iterator[Finding]:
     yield from _configuration(project)
     yield from _hooks(project)
     yield from _remains(project)
+    yield from _locks(project)
     yield from _machine(project)
 
 
@@ -167,8 +170,10 @@ def _hooks(project: Project) -> Iterator[Finding]:
 
 def _remains(project: Project) -> Iterator[Finding]:
     """What killed processes left behind: harmless, and removed once it is old."""
-    removed = 0
-    for folder in ("sweeps", "live", "tmp/stage"):
+    opened = project.journal.facts("open").values()
+    staged = [write["staged"] for held in opened for write in held["writes"]]
+    removed = len(discard_orphans(project.root, staged))
+    for folder in ("sweeps", "live"):
         place = os.path.join(project.state, folder)
         if not os.path.isdir(place):
             continue
@@ -185,6 +190,35 @@ def _remains(project: Project) -> Iterator[Finding]:
                 continue  # its owner was faster
     if removed:
         yield Finding("mended", f"removed {removed} left-over files of ended processes")
+
+
+def _locks(project: Project) -> Iterator[Finding]:
+    """Locks end with their holder, so one that is held has someone at work behind it."""
+    held = 0
+    for folder in ("locks", "ledger"):
+        place = os.path.join(project.state, folder)
+        for name in os.listdir(place) if os.path.isdir(place) else ():
+            held += _is_held(os.path.join(place, name))
+    if held:
+        yield Finding(
+            "warning", f"{held} locks are held", "a process writes now; run this again, or end that process"
+        )
+    else:
+        yield Finding("ok", "locks: none held")
+
+
+def _is_held(path: str) -> bool:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False  # gone, or not a lock
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def _machine(project: Project) -> Iterator[Finding]:
