@@ -288,18 +288,24 @@ def look(project: Project, effects: Sequence[Effect]) -> dict[str, Spot]:
         if effect.kind not in ("read", "write", "delete") or effect.target in spots:
             continue
         if effect.kind in CHANGING and not effect.command:
-            try:
-                data, spot = project.root.read(effect.target)
-            except TetherError:
-                spot = project.root.look(effect.target)  # absent, or with the problem named
-                if spot.kind == "file" and not spot.problem:
-                    spot = Spot(given=effect.target, problem="denied", detail="it cannot be read whole")
-            else:
-                project.contents.put(data)
+            spot = _look_at_target(project, effect.target)
         else:
             spot = project.root.look(effect.target, hash=False)
         spots[effect.target] = spot
     return spots
+
+
+def _look_at_target(project: Project, target: str) -> Spot:
+    """One file about to change, its bytes kept if it is there."""
+    try:
+        data, spot = project.root.read(target)
+    except TetherError as error:
+        spot = project.root.look(target)  # absent, or with the problem named
+        if spot.kind != "file" or spot.problem or error.code == "NOT_FOUND":
+            return spot  # a file that came between the two looks is judged as it is now
+        return Spot(given=target, problem="denied", detail="it cannot be read whole")
+    project.contents.put(data)
+    return spot
 
 
 def _named(project: Project, effects: Sequence[Effect]) -> list[list[str]]:
